@@ -1,0 +1,100 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+)
+
+// Compiler compiles expressions and templates. It is costly to make and cheap
+// to use: make one and keep it. It may not be used by several goroutines at
+// once; the expressions it gives may.
+type Compiler struct {
+	env       *cel.Env
+	functions []string
+}
+
+// NewCompiler builds the language. It fails only when the CEL library does not
+// fit this package, which a test of the program shows.
+func NewCompiler() (*Compiler, error) {
+	env, err := cel.NewCustomEnv(library()...)
+	if err != nil {
+		return nil, fmt.Errorf("expr: build the language: %w", err)
+	}
+	return &Compiler{env: env, functions: functionNames(env.Functions())}, nil
+}
+
+// Compile parses and checks one expression in which the given names are in
+// scope. The error is an [Errors] with everything that is wrong.
+func (c *Compiler) Compile(text string, names Names) (*Expression, error) {
+	if !utf8.ValidString(text) {
+		return nil, Errors{{Code: InvalidExpression, Message: "the text is not valid UTF-8"}}
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, Errors{{Code: InvalidExpression, Message: "the expression is empty", Fix: "write an expression such as state.total > 10"}}
+	}
+	ast, issues := c.env.Parse(text)
+	if issues.Err() != nil {
+		return nil, celErrors(text, issues.Errors())
+	}
+	found := c.resolve(ast.NativeRep(), names)
+	if len(found.errors) > 0 {
+		return nil, inOrder(found.errors)
+	}
+	checked, issues := c.env.Check(ast)
+	if issues.Err() != nil {
+		return nil, celErrors(text, issues.Errors())
+	}
+	program, err := c.env.Program(checked, cel.CostLimit(costLimit), cel.CostTracking(costs{}))
+	if err != nil {
+		return nil, Errors{{Code: InvalidExpression, Message: err.Error()}}
+	}
+	return &Expression{text: text, program: program, reads: found.reads(), secrets: found.secretNames(), uses: found.uses}, nil
+}
+
+// inOrder sorts errors by place and drops repetitions.
+func inOrder(errs Errors) Errors {
+	slices.SortStableFunc(errs, func(a, b Error) int { return a.Offset - b.Offset })
+	return slices.Compact(errs)
+}
+
+// celErrors translates what CEL says about a text.
+func celErrors(text string, found []*common.Error) Errors {
+	errs := make(Errors, 0, len(found))
+	for _, e := range found {
+		errs = append(errs, Error{
+			Code:    InvalidExpression,
+			Offset:  offset(text, e.Location.Line(), e.Location.Column()),
+			Message: plain(e.Message),
+		})
+	}
+	return inOrder(errs)
+}
+
+// offset turns a line (from 1) and a column (from 0) into characters from the
+// start of the text.
+func offset(text string, line, column int) int {
+	at := 0
+	for i, l := range strings.SplitAfter(text, "\n") {
+		if i+1 >= line {
+			break
+		}
+		at += utf8.RuneCountInString(l)
+	}
+	return min(at+max(column, 0), utf8.RuneCountInString(text))
+}
+
+// plain takes the parser's jargon out of a message: its list of every token
+// that would have been possible, and the names that the compiler put in.
+func plain(message string) string {
+	message, _, _ = strings.Cut(message, " expecting {")
+	message = strings.TrimPrefix(message, "Syntax error: ")
+	return strings.NewReplacer(
+		"'<EOF>'", "the end of the text", " (in container '')", "",
+		equalName, "_==_", notEqualName, "_!=_",
+	).Replace(message)
+}
