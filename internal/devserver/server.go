@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os/exec"
 	"strconv"
@@ -128,8 +129,9 @@ func (s *Server) awaitReady(ctx context.Context, namespaces []string) error {
 }
 
 func (s *Server) probe(ctx context.Context, namespaces []string) error {
+	quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler)) // failed dials are expected
 	for _, namespace := range namespaces {
-		c, err := client.DialContext(ctx, client.Options{HostPort: s.address, Namespace: namespace, Logger: silent{}})
+		c, err := client.DialContext(ctx, client.Options{HostPort: s.address, Namespace: namespace, Logger: quiet})
 		if err != nil {
 			return err
 		}
@@ -141,13 +143,3 @@ func (s *Server) probe(ctx context.Context, namespaces []string) error {
 	}
 	return nil
 }
-
-// silent drops what the probing client logs: failed dials are expected.
-type silent struct{}
-
-var _ log.Logger = silent{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

@@ -28,9 +28,9 @@ type Recording struct {
 // latest run of the workflow id.
 func Record(tb testing.TB, c client.Client, workflowID, runID string) Recording {
 	tb.Helper()
-	description, err := c.DescribeWorkflowExecution(tb.Context(), workflowID, runID)
+	description, err := c.DescribeWorkflow(tb.Context(), workflowID, runID)
 	require.NoError(tb, err)
-	runID = description.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+	runID = description.WorkflowExecution.RunID
 	return Recording{WorkflowID: workflowID, RunID: runID, History: temporaltest.History(tb, c, workflowID, runID)}
 }
 

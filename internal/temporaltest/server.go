@@ -3,7 +3,6 @@ package temporaltest
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -108,7 +107,7 @@ const LogVariable = "TIDEMILL_TEST_LOG"
 func Logger() sdklog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(os.Getenv(LogVariable))); err != nil {
-		return sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
+		return sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	}
 	return sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 }
