@@ -16,6 +16,7 @@ import (
 // characters of text.
 const (
 	costLimit     = 1_000_000
+	maxDepth      = 250
 	stringVersion = 5 // of CEL's string functions; a new one may change results
 	secretsName   = "@secrets"
 
