@@ -58,6 +58,9 @@ func isNonFinite(v reflect.Value) bool {
 // would encode. It is called only for values that were encoded without an error,
 // so there is no cycle.
 func hasInvalidUTF8(v reflect.Value) bool {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
 	if !v.IsValid() {
 		return false
 	}
@@ -67,7 +70,7 @@ func hasInvalidUTF8(v reflect.Value) bool {
 	switch k := v.Kind(); {
 	case k == reflect.String:
 		return !utf8.ValidString(v.String())
-	case k == reflect.Pointer, k == reflect.Interface:
+	case k == reflect.Pointer:
 		return hasInvalidUTF8(v.Elem())
 	case k == reflect.Slice, k == reflect.Array:
 		return listHasInvalidUTF8(v)
@@ -117,6 +120,9 @@ func ownEncoding(v reflect.Value) (bad, known bool) {
 	}
 	if v.Kind() == reflect.Pointer && v.IsNil() {
 		return false, true
+	}
+	if v.CanAddr() && v.Kind() != reflect.Pointer { // the methods may be the pointer's
+		v = v.Addr()
 	}
 	switch m := v.Interface().(type) {
 	case json.Marshaler:

@@ -111,7 +111,7 @@ func exponent(b []byte) int {
 // appendNumber appends the canonical form of a JSON number. It is false when the
 // number is out of range.
 func appendNumber(dst, lit []byte) ([]byte, bool) {
-	if isWholeLiteral(lit) {
+	if isWholeLiteral(lit) || isShortFraction(lit) {
 		return append(dst, lit...), true
 	}
 	d := parseDecimal(lit)
@@ -134,6 +134,15 @@ func isWholeLiteral(lit []byte) bool {
 		}
 	}
 	return digitsLen(lit) == len(lit)
+}
+
+// isShortFraction reports a fraction that is canonical already: every decimal of
+// up to 15 digits is what its float64 prints as.
+func isShortFraction(lit []byte) bool {
+	lit = bytes.TrimPrefix(lit, []byte("-"))
+	last := lit[len(lit)-1]
+	return len(lit) <= 16 && bytes.IndexByte(lit, '.') > 0 && bytes.IndexAny(lit, "eE") < 0 &&
+		last != '0' && !bytes.HasPrefix(lit, []byte("0.000000"))
 }
 
 func (d decimal) isWhole() bool { return len(d.digits) == 0 || d.exp >= 0 }
@@ -168,10 +177,9 @@ func appendFloat(dst []byte, f float64) []byte {
 	if math.Abs(f) >= 1e-6 {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64)
 	}
-	start := len(dst)
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	if i := len(dst) - 2; i > start && dst[i] == '0' { // Go pads the exponent to two digits
-		dst = append(dst[:i], dst[i+1])
+	if n := len(dst); dst[n-3] == '-' && dst[n-2] == '0' { // Go pads the exponent to two digits
+		dst = append(dst[:n-2], dst[n-1])
 	}
 	return dst
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // parser reads JSON from in and writes its canonical form to out, in one pass.
@@ -20,8 +19,8 @@ type parser struct {
 
 // span is one member of an open object: out[start:end] holds `"key":value`.
 type span struct {
-	key        string
-	offset     int // of the key in the input
+	key        []byte // its content, which may share memory with the input
+	offset     int    // of the key in the input
 	start, end int
 }
 
@@ -155,15 +154,15 @@ func (p *parser) member() *Error {
 	if err != nil {
 		return err
 	}
-	m.key = string(key)
+	m.key = key
 	p.space()
 	if !p.take(':') {
-		return p.fail(ReasonSyntax).under(m.key)
+		return p.fail(ReasonSyntax).under(string(m.key))
 	}
 	p.out = append(p.out, ':')
 	p.space()
 	if err := p.value(); err != nil {
-		return err.under(m.key)
+		return err.under(string(m.key))
 	}
 	m.end = len(p.out)
 	p.members = append(p.members, m)
@@ -174,12 +173,12 @@ func (p *parser) member() *Error {
 func (p *parser) order(members []span, body int) *Error {
 	sorted := true
 	for i := 1; i < len(members) && sorted; i++ {
-		sorted = members[i-1].key < members[i].key
+		sorted = bytes.Compare(members[i-1].key, members[i].key) < 0
 	}
 	if sorted {
 		return nil
 	}
-	slices.SortStableFunc(members, func(a, b span) int { return strings.Compare(a.key, b.key) })
+	slices.SortStableFunc(members, func(a, b span) int { return bytes.Compare(a.key, b.key) })
 	if err := firstDuplicate(members); err != nil {
 		return err
 	}
@@ -199,8 +198,8 @@ func firstDuplicate(sorted []span) *Error {
 	var found *Error
 	for i := 1; i < len(sorted); i++ {
 		m := sorted[i]
-		if m.key == sorted[i-1].key && (found == nil || m.offset < found.Offset) {
-			found = (&Error{Offset: m.offset, Reason: ReasonDuplicateKey}).under(m.key)
+		if bytes.Equal(m.key, sorted[i-1].key) && (found == nil || m.offset < found.Offset) {
+			found = (&Error{Offset: m.offset, Reason: ReasonDuplicateKey}).under(string(m.key))
 		}
 	}
 	return found
