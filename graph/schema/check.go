@@ -12,7 +12,10 @@ import (
 )
 
 // check collects what is wrong with a schema.
-type check struct{ errors []Error }
+type check struct {
+	known  map[string]func(c *check, pointer string, v any)
+	errors []Error
+}
 
 func (c *check) fail(pointer, reason, message, fix string) {
 	c.errors = append(c.errors, Error{Pointer: pointer, Reason: reason, Message: message, Fix: fix})
@@ -49,20 +52,19 @@ func (c *check) schema(pointer string, v any) {
 		c.fail(pointer, ExpectedSchema, "a schema is an object, true or false", "write for example {\"type\": \"string\"}")
 		return
 	}
-	known := keywords()
 	for _, word := range slices.Sorted(maps.Keys(object)) {
 		at := pointer + "/" + escape(word)
-		if test, ok := known[word]; ok {
+		if test, ok := c.known[word]; ok {
 			test(c, at, object[word])
 			continue
 		}
-		c.unknown(at, word, slices.Collect(maps.Keys(known)))
+		c.unknown(at, word)
 	}
 }
 
-func (c *check) unknown(pointer, word string, known []string) {
+func (c *check) unknown(pointer, word string) {
 	fix := "remove it; this rule is not supported"
-	near := suggest.Nearest(word, known)
+	near := suggest.Nearest(word, slices.Collect(maps.Keys(c.known)))
 	switch {
 	case strings.HasSuffix(word, "ref") || strings.HasSuffix(word, "Ref") || word == "$defs" || word == "definitions":
 		fix = "write the referenced schema out in its place"

@@ -34,7 +34,7 @@ func Compile(raw json.RawMessage) (*Schema, []Error) {
 	if err != nil {
 		return nil, []Error{notSafe(err)}
 	}
-	c := &check{}
+	c := &check{known: keywords()}
 	c.schema("", decoded)
 	if len(c.errors) > 0 {
 		return nil, c.errors

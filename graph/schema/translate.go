@@ -106,7 +106,11 @@ func (n *rules) properties() {
 	}
 }
 
+// escape writes a name as a token of a JSON pointer.
 func escape(token string) string {
+	if !strings.ContainsAny(token, "~/") {
+		return token
+	}
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }
 

@@ -106,10 +106,6 @@ func bound(e *jsonschema.ValidationError, keyword string) *Violation {
 	case *kind.Minimum, *kind.Maximum, *kind.ExclusiveMinimum, *kind.ExclusiveMaximum:
 		return violation(e, NumericBound, "the number is outside "+keyword)
 	}
-	// The one rule that is left is a member or an item which failed alone.
-	if len(e.Causes) > 0 {
-		return violation(e.Causes[0], InvalidJSONValue, "the value does not fit "+keyword)
-	}
 	return violation(e, InvalidJSONValue, "the value does not fit "+keyword)
 }
 
