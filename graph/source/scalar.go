@@ -73,11 +73,11 @@ func ambiguousNumber(text string) *flaw {
 	case timestamp.MatchString(text):
 		return &flaw{CodeAmbiguousScalar, text + " without quotes is text to some readers of YAML and a date to others", fix}
 	case clock.MatchString(text):
-		what, fix = "a number in base 60", fix+", or a duration such as 90s"
+		what, fix = "a number in base 60 to others", fix+", or a duration such as 90s"
 	case radixNumber.MatchString(text):
-		what, fix = "a number in another base", fix+", or the number in base 10"
+		what, fix = "a number in another base to others", fix+", or the number in base 10"
 	case looseNumber.MatchString(text):
-		what, fix = "a number that others read differently", fix+", or the number as JSON writes it: "+jsonAdvice
+		what, fix = "a number to others", fix+", or the number with "+jsonAdvice
 	default:
 		return nil
 	}

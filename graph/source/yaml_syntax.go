@@ -3,9 +3,12 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 var (
@@ -13,31 +16,84 @@ var (
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntax reports an error of the YAML library. It names a line at most, so the
-// column is that of the first character on it.
+// syntax reports an error of the YAML library.
 func (r *yamlReader) syntax(data []byte, err error) {
-	f := flaw{CodeInvalidSyntax, err.Error(), "correct the YAML at or just above this line; check indentation, colons and quotes"}
-	pos := Position{1, 1}
-	if m := syntaxError.FindStringSubmatch(f.message); m != nil {
-		f.message = m[2]
-		if line, err := strconv.Atoi(m[1]); err == nil {
-			pos = lineStart(data, line)
-		}
+	message, begun := libraryMessage(err)
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		r.report(newLocator(data).at(max(0, bytes.Index(data, []byte("*"+m[1])))), flaw{
+			CodeInvalidSyntax, fmt.Sprintf("the alias *%s names no value", m[1]),
+			fmt.Sprintf("put &%s before the value it stands for, further up", m[1]),
+		})
+		return
 	}
-	if m := unknownAnchor.FindStringSubmatch(f.message); m != nil {
-		f.message = fmt.Sprintf("the alias *%s names no value", m[1])
-		f.fix = fmt.Sprintf("put &%s before the value it stands for, further up", m[1])
-		pos = newLocator(data).at(max(0, bytes.Index(data, []byte("*"+m[1]))))
+	f := flaw{CodeInvalidSyntax, message, "correct the YAML at this line or just above it: indentation, colons, brackets, quotes"}
+	if bytes.Contains(data, []byte("${")) {
+		f.fix += "; inside { } and [ ] an expression ${ } must stand in quotes"
 	}
-	r.report(pos, f)
+	line := failureLine(data)
+	unclosed := strings.Contains(message, "end of stream") || strings.Contains(message, "',' or")
+	switch {
+	case unclosed && begun < line && line == lastLine(data):
+		line = begun // the end of the document says nothing, the beginning does
+	case begun < line:
+		f.message += fmt.Sprintf(", in what begins on line %d", begun)
+	}
+	r.report(lineStart(data, line), f)
 }
 
+// libraryMessage splits an error of the library into its text and the line where
+// the part it was reading begins. Errors of its parser count lines from zero,
+// all others from one, and line zero is left out.
+func libraryMessage(err error) (message string, line int) {
+	message, line = err.Error(), 1
+	if m := syntaxError.FindStringSubmatch(message); m != nil {
+		message = m[2]
+		line, _ = strconv.Atoi("0" + m[1])
+		if line == 0 || strings.HasPrefix(message, "did not find expected") {
+			line++
+		}
+	}
+	return message, line
+}
+
+// byteReader hands out one byte at a time, so that what was asked of it tells
+// how far its reader came.
+type byteReader struct {
+	data []byte
+	read int
+}
+
+func (b *byteReader) Read(p []byte) (int, error) {
+	if b.read == len(b.data) {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(1, len(p))], b.data[b.read:])
+	b.read += n
+	return n, nil
+}
+
+// failureLine reads the document again to find the line on which reading fails,
+// which the library does not tell. It looks a few characters ahead, so the line
+// can be the next one when lines are very short.
+func failureLine(data []byte) int {
+	in := &byteReader{data: data}
+	dec := yaml.NewDecoder(in)
+	for {
+		if _, err := nextDocument(dec); err != nil {
+			read := bytes.TrimRight(data[:in.read], " \t\r\n")
+			return lastLine(read)
+		}
+	}
+}
+
+func lastLine(data []byte) int {
+	return 1 + bytes.Count(bytes.TrimRight(data, " \t\r\n"), []byte("\n"))
+}
+
+// lineStart is the first character of a line that is not a space.
 func lineStart(data []byte, line int) Position {
 	lines := strings.Split(string(data), "\n")
-	if line < 1 || line > len(lines) {
-		return Position{max(1, min(line, len(lines))), 1}
-	}
-	text := lines[line-1]
+	text := lines[min(line, len(lines))-1]
 	return Position{line, 1 + len(text) - len(strings.TrimLeft(text, " \t"))}
 }
 

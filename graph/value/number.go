@@ -141,7 +141,7 @@ func isWholeLiteral(lit []byte) bool {
 func isShortFraction(lit []byte) bool {
 	lit = bytes.TrimPrefix(lit, []byte("-"))
 	last := lit[len(lit)-1]
-	return len(lit) <= 16 && bytes.IndexByte(lit, '.') > 0 && bytes.IndexAny(lit, "eE") < 0 &&
+	return len(lit) <= 16 && bytes.IndexByte(lit, '.') > 0 && !bytes.ContainsAny(lit, "eE") &&
 		last != '0' && !bytes.HasPrefix(lit, []byte("0.000000"))
 }
 

@@ -165,7 +165,7 @@ func appendEscape(dst []byte, char string) []byte {
 // stringLen is the length of what [AppendString] writes.
 func stringLen(s string) int {
 	n := len(s) + 2
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		k := escapeLen(s, i)
 		switch {
 		case k == 3:
