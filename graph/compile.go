@@ -1,0 +1,90 @@
+package graph
+
+import (
+	"encoding/json"
+
+	"github.com/tidemill/tidemill/graph/expr"
+	"github.com/tidemill/tidemill/graph/source"
+)
+
+// CompileOptions is what a compiler knows of the worker that will run the
+// document. The zero value knows nothing and refuses nothing for it.
+type CompileOptions struct {
+	// Callbacks are the registered callbacks and their versions. One that a
+	// document names and that is not here is a warning, and counts as version 1.
+	Callbacks map[string]int
+	// CallbacksAreErrors refuses a document that names an unknown callback, as
+	// a worker does that loads its catalogue.
+	CallbacksAreErrors bool
+}
+
+// Compiled is a document that passed every check, ready to run.
+type Compiled struct {
+	Document    *Document
+	Canonical   json.RawMessage // of the document
+	Fingerprint string
+	Plan        *Plan
+	Warnings    Diagnostics
+}
+
+// Compile reads a document, YAML or JSON, and checks all of it. The name is
+// shown in diagnostics, and its ending (.json, .yaml, .yml) tells the form;
+// without one the text does. Everything that is wrong is reported at once, in
+// document order, with warnings between. Compiled is nil when there is an
+// error.
+func Compile(name string, data []byte, options CompileOptions) (*Compiled, Diagnostics) {
+	root, problems := source.ParseNamed(name, data)
+	if root == nil {
+		return nil, new(findings).diagnostics(name, data, &source.Node{}, problems)
+	}
+	c, err := check(root, options, len(problems) > 0)
+	found := c.diagnostics(name, data, root, problems)
+	if err != nil {
+		found = append(found, Diagnostic{Severity: SeverityError, Code: expr.InvalidExpression, File: name, Message: err.Error()})
+	}
+	if found.HasErrors() {
+		return nil, found
+	}
+	return finish(c.document, found)
+}
+
+// CompileDocument checks a document made in Go, as [Compile] does for one in
+// text. Zero fields mean "not given" and get their defaults; d itself is not
+// changed. Diagnostics have pointers into the JSON form of the document, and
+// no positions.
+func CompileDocument(d *Document, options CompileOptions) (*Compiled, Diagnostics) {
+	data, err := sourceForm(d)
+	if err != nil {
+		return nil, Diagnostics{{Severity: SeverityError, Code: source.CodeInvalidSyntax, Message: err.Error()}}
+	}
+	compiled, found := Compile("", data, options)
+	for i := range found {
+		found[i].Line, found[i].Column = 0, 0
+	}
+	return compiled, found
+}
+
+// check decodes a document and checks it as a whole. Partial says that the text
+// had errors, so that conclusions from what is missing would be wrong.
+func check(root *source.Node, options CompileOptions, partial bool) (*checker, error) {
+	d := &decoder{}
+	c := &checker{findings: &d.findings, decoded: d.decode(field{"", root}), root: root, options: options}
+	if !partial || len(c.index) > 0 {
+		c.check()
+	}
+	return c, c.broken
+}
+
+// finish makes a document without errors ready to run.
+func finish(d *Document, warnings Diagnostics) (*Compiled, Diagnostics) {
+	out := &Compiled{Document: d, Warnings: warnings}
+	var err error
+	if out.Canonical, err = d.Canonical(); err == nil {
+		out.Plan, err = NewPlan(d)
+	}
+	if err != nil {
+		return nil, append(warnings, Diagnostic{Severity: SeverityError, Code: source.CodeInvalidSyntax, Message: err.Error()})
+	}
+	out.Fingerprint = out.Plan.Fingerprint
+	return out, warnings
+}

@@ -1,0 +1,129 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+)
+
+// nodeTypes are the types of the document format in the order of its manual.
+func nodeTypes() []NodeType {
+	return []NodeType{
+		TypeAction, TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait,
+		TypeMap, TypeBranch, TypeDynamic, TypeLoop, TypeFork, TypeJoin,
+	}
+}
+
+// runs reports whether this version runs nodes of the type.
+func (t NodeType) runs() bool {
+	switch t {
+	case TypeAction, TypeSet, TypePause, TypeWait, TypeBranch, TypeDynamic, TypeLoop, TypeJoin:
+		return true
+	case TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
+		return false
+	}
+	return false
+}
+
+func rootFields() []string {
+	return []string{
+		"version", "id", "revision", "description", "entry", "nodes", "edges", "max_steps",
+		"deadline", "input_schema", "output_schema", "state_reducers",
+	}
+}
+
+// fieldsOf are the fields that a node of the type has in this version.
+func fieldsOf(t NodeType) []string {
+	fields := []string{"id", "type", "input_schema", "output_schema"}
+	if t.EdgeBearing() {
+		fields = append(fields, "output", "delta", "on_error", "reads", "next")
+	}
+	return append(fields, ownFields(t)...)
+}
+
+// ownFields are the fields that the type has beside those of all nodes.
+func ownFields(t NodeType) []string {
+	switch t {
+	case TypeAction:
+		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace"}
+	case TypeAgent:
+		return []string{"agent", "prompt", "decide", "timeout", "retry"}
+	case TypeTool:
+		return []string{"tool", "args", "result_key", "timeout", "retry"}
+	case TypeWorkflow:
+		return []string{"workflow", "input", "deadline", "max_steps", "timeout", "retry"}
+	case TypePause:
+		return []string{"reason", "summary", "show", "resume_schema", "expires", "on_expire"}
+	case TypeWait:
+		return []string{"for", "until"}
+	case TypeMap:
+		return []string{"items", "item", "key", "max_concurrency", "tolerate", "timeout", "retry"}
+	case TypeBranch, TypeDynamic:
+		return []string{"cases", "default", "choose", "targets"}
+	case TypeLoop:
+		return []string{"while", "body", "done", "max_iterations", "on_exhausted"}
+	case TypeFork:
+		return []string{"branches", "join", "join_policy", "merge", "max_concurrency"}
+	case TypeSet, TypeJoin:
+		return nil
+	}
+	return nil
+}
+
+// laterFields are fields of the document format that this version refuses: to
+// ignore them would be to promise what does not happen.
+func laterFields(t NodeType) []string {
+	switch t {
+	case TypeAction:
+		return []string{"mode", "idempotent", "overflow", "queue_timeout"}
+	case TypeJoin:
+		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace", "mode", "idempotent", "overflow", "queue_timeout"}
+	case TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap,
+		TypeBranch, TypeDynamic, TypeLoop, TypeFork:
+		return nil
+	}
+	return nil
+}
+
+// nodeFields reports the fields of a node that its type does not have.
+func (d *decoder) nodeFields(f field, t NodeType) {
+	known := fieldsOf(t)
+	for _, member := range f.node.Members {
+		if slices.Contains(known, member.Key) {
+			continue
+		}
+		at := f.at.key(member.Key)
+		switch {
+		case member.Key == "next":
+			d.failKey(at, codeExplicitEdge, "remove next; "+ownWay(t), "a node of type %s does not leave by an edge", t)
+		case slices.Contains(laterFields(t), member.Key):
+			d.failKey(at, codeUnsupportedField, "remove it", "this version does not support %s on a node of type %s", member.Key, t)
+		default:
+			d.failKey(at, codeUnknownField, otherOwner(member.Key, known), "a node of type %s has no field %q", t, member.Key)
+		}
+	}
+}
+
+// ownWay says which fields name the targets of a node without an edge.
+func ownWay(t NodeType) string {
+	if t == TypeLoop {
+		return "a loop leads to body, done and on_exhausted"
+	}
+	return "a branch leads to the targets of its cases and its default"
+}
+
+// otherOwner tells of which types a field is, or which field was meant.
+func otherOwner(name string, known []string) string {
+	var owners []string
+	for _, t := range nodeTypes() {
+		if slices.Contains(ownFields(t), name) || slices.Contains(laterFields(t), name) {
+			owners = append(owners, string(t))
+		}
+	}
+	switch {
+	case len(owners) > 0:
+		return name + " is a field of " + strings.Join(owners, ", ")
+	case slices.Contains([]string{"output", "delta", "on_error", "reads"}, name):
+		return name + " is a field of the node types that leave by an edge"
+	}
+	return didYouMean(name, known)
+}

@@ -1,0 +1,84 @@
+package graph
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/tidemill/tidemill/graph/expr"
+)
+
+// slot is one place of a node that holds expressions: a bare condition or a
+// value. The compiler checks slots, the evaluator and the wrapper of actions
+// make programs of them, so all three agree on which names are in scope.
+type slot struct {
+	path  string // below the node, such as next/cases/0/when
+	names expr.Names
+	text  string          // a condition
+	raw   json.RawMessage // a value; nil for a condition
+	own   bool            // evaluated where the node runs, not where it is routed
+}
+
+// literal reports whether a value holds no expression.
+func (s slot) literal() bool { return s.raw != nil && !strings.Contains(string(s.raw), "${") }
+
+const ownNames = expr.State | expr.Input | expr.Run
+
+// slots lists the places of a node that hold expressions.
+func (n *Node) slots() []slot {
+	var all []slot
+	value := func(path string, raw json.RawMessage, names expr.Names) {
+		if raw != nil {
+			all = append(all, slot{path: path, names: names, raw: raw, own: true})
+		}
+	}
+	value("args", n.Args, n.argsNames())
+	value("output", n.Output, n.resultNames())
+	value("delta", n.Delta, n.resultNames())
+	value("summary", n.Summary, ownNames)
+	value("show", n.Show, ownNames)
+	value("until", n.Until, ownNames)
+	if n.While != "" {
+		all = append(all, slot{path: "while", names: ownNames, text: n.While, own: true})
+	}
+	all = append(all, caseSlots("cases", n.Cases, ownNames, true)...)
+	if n.OnError != nil {
+		all = append(all, caseSlots("on_error/cases", n.OnError.Cases, ownNames|expr.Failure, false)...)
+	}
+	if n.Next != nil {
+		all = append(all, caseSlots("next/cases", n.Next.Cases, ownNames, false)...)
+	}
+	return all
+}
+
+func caseSlots(path string, cases []Case, names expr.Names, own bool) []slot {
+	slots := make([]slot, 0, len(cases))
+	for i, c := range cases {
+		if c.When != "" {
+			slots = append(slots, slot{path: path + "/" + strconv.Itoa(i) + "/when", names: names, text: c.When, own: own})
+		}
+	}
+	return slots
+}
+
+// argsNames are the names in scope of args. Only our own actions evaluate them
+// where they run, so only theirs may hold a secret: the arguments of other
+// activities are in history.
+func (n *Node) argsNames() expr.Names {
+	if n.Run != nil && n.Run.Activity == "" {
+		return ownNames | expr.Secret
+	}
+	return ownNames
+}
+
+// resultNames are the names in scope of output and delta.
+func (n *Node) resultNames() expr.Names {
+	if n.hasResult() {
+		return ownNames | expr.Result
+	}
+	return ownNames
+}
+
+// hasResult reports whether nodes of the type have a result beside their
+// output: what the action gave, or the answer to the pause.
+func (n *Node) hasResult() bool { return n.Type == TypeAction || n.Type == TypePause }
