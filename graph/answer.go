@@ -1,0 +1,203 @@
+package graph
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Answer is what somebody says to a pause.
+type Answer struct {
+	PauseID Address         `json:"pause_id,omitempty"` // empty: the only open one
+	Input   json.RawMessage `json:"input"`              // canonical; absent is refused, null is an answer
+	Actor   string          `json:"actor,omitempty"`
+	Note    string          `json:"note,omitempty"`
+	Digest  string          `json:"digest,omitempty"` // of the pause, as it was shown
+	// Via is how it came: "signal" or "update"; UpdateID is the update's.
+	Via      string `json:"via,omitempty"`
+	UpdateID string `json:"update_id,omitempty"`
+	// Checked is set when the input is known to fit the pause's schema.
+	Checked bool `json:"checked,omitempty"`
+}
+
+// AnswerRecord is what a run remembers of a pause that has closed.
+type AnswerRecord struct {
+	PauseID  Address     `json:"pause_id"`
+	Closed   PauseClosed `json:"closed"`
+	Actor    string      `json:"actor,omitempty"`
+	Note     string      `json:"note,omitempty"`
+	Via      string      `json:"via,omitempty"`
+	UpdateID string      `json:"update_id,omitempty"`
+	At       time.Time   `json:"at"`
+}
+
+// PauseClosed is how a pause closed.
+type PauseClosed string
+
+// The ways a pause closes.
+const (
+	ClosedAnswered  PauseClosed = "answered"
+	ClosedExpired   PauseClosed = "expired"
+	ClosedCancelled PauseClosed = "cancelled"
+)
+
+// Rejections counts the answers that were refused, and keeps the last few.
+type Rejections struct {
+	Count int         `json:"count,omitempty"`
+	Last  []Rejection `json:"last,omitempty"` // the last maxRejections, oldest first
+}
+
+// Rejection is one refused answer. It never holds the answer itself.
+type Rejection struct {
+	At      time.Time `json:"at"`
+	Via     string    `json:"via"`
+	PauseID string    `json:"pause_id,omitempty"` // as given
+	Type    string    `json:"type"`
+	Message string    `json:"message"`
+}
+
+// How much a run remembers of answers and refusals.
+const (
+	maxAnswers    = 200
+	maxRejections = 10
+)
+
+// Judge says whether an answer can be taken now; nil when it can. It changes
+// nothing and does not look at the schema.
+func (m *Machine) Judge(answer Answer) *Failure {
+	open := m.Pauses()
+	p, failure := m.addressed(open, answer.PauseID)
+	switch {
+	case failure != nil:
+		return failure
+	case m.find(p.ID).Phase == PhaseAnswered:
+		return Failf(ErrTypePauseClosed, "pause %s has been answered", p.ID)
+	case answer.Input == nil:
+		return Failf(ErrTypeResumeInputRequired, "an answer needs an input; null is one")
+	case len(answer.Input) > m.limits.Payload:
+		return Failf(ErrTypeInvalidResumeInput, "the answer has %d bytes; at most %d are taken", len(answer.Input), m.limits.Payload)
+	case answer.Digest != "" && answer.Digest != p.Digest:
+		return Failf(ErrTypePauseDigestMismatch, "pause %s shows something else than what was answered; look at it again", p.ID)
+	}
+	return nil
+}
+
+// addressed is the open pause that an id names, or the only one when the id is
+// empty.
+func (m *Machine) addressed(open []Pause, id Address) (Pause, *Failure) {
+	if id == "" {
+		switch len(open) {
+		case 1:
+			return open[0], nil
+		case 0:
+			return Pause{}, Failf(ErrTypeUnknownPause, "no pause is open")
+		default:
+			return Pause{}, Failf(ErrTypePauseAmbiguous, "several pauses are open; name one (%s)", openIDs(open))
+		}
+	}
+	for _, p := range open {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	if m.wasPause(id) {
+		return Pause{}, Failf(ErrTypePauseClosed, "pause %s is closed (%s)", id, openIDs(open))
+	}
+	return Pause{}, Failf(ErrTypeUnknownPause, "there is no pause %s (%s)", id, openIDs(open))
+}
+
+// wasPause reports whether an address that is not open has been a pause: it is
+// remembered, or it is an earlier visit of a pause node.
+func (m *Machine) wasPause(id Address) bool {
+	for _, record := range m.cp.Answers {
+		if record.PauseID == id {
+			return true
+		}
+	}
+	leaf := id.Leaf()
+	node := m.plan.Node(leaf.Node)
+	if node == nil || node.Type != TypePause {
+		return false
+	}
+	i, visited := m.records[leaf.Node]
+	return visited && leaf.Epoch <= m.cp.Nodes[i].Visits
+}
+
+// Find returns the open pause that an answer is for; false when Judge would
+// refuse it.
+func (m *Machine) Find(answer Answer) (Pause, bool) {
+	p, failure := m.addressed(m.Pauses(), answer.PauseID)
+	return p, failure == nil
+}
+
+// Answer takes an answer, or says why not. An answer whose fit to the schema
+// is not known yet is taken provisionally: the next Advance checks it, and
+// opens the pause again when it does not fit.
+func (m *Machine) Answer(now time.Time, answer Answer) *Failure {
+	if failure := m.Judge(answer); failure != nil {
+		return failure
+	}
+	p, _ := m.addressed(m.Pauses(), answer.PauseID)
+	a := m.find(p.ID)
+	answer.PauseID = p.ID
+	if p.ResumeSchema != nil && !answer.Checked {
+		a.Phase, a.Answer = PhaseAnswered, &answer
+		return nil
+	}
+	m.accept(now, a, answer)
+	m.settle(now)
+	return nil
+}
+
+// checkAnswer holds a provisional answer against the pause's schema.
+func (m *Machine) checkAnswer(now time.Time, a *Activation, decider Decider) bool {
+	d, ok := m.ask(a, decider, Question{Kind: AskSchema, Schema: a.Pause.ResumeSchema, Subject: a.Answer.Input})
+	if !ok {
+		return false
+	}
+	answer := *a.Answer
+	a.Answer = nil
+	if d.Failure != nil {
+		a.Phase = PhasePaused
+		m.Reject(now, answer.Via, string(answer.PauseID), Failf(ErrTypeInvalidResumeInput, "%s", d.Failure.Message))
+		return true
+	}
+	m.accept(now, a, answer)
+	return true
+}
+
+// accept closes a pause with its answer. The answer is what the successor
+// gets; it is never the run's output by itself.
+func (m *Machine) accept(now time.Time, a *Activation, answer Answer) {
+	m.wake(a, true)
+	m.recordAnswer(AnswerRecord{
+		PauseID: a.Pause.ID, Closed: ClosedAnswered, Actor: answer.Actor, Note: answer.Note,
+		Via: answer.Via, UpdateID: answer.UpdateID, At: now,
+	})
+	m.mark(a, NodeActive)
+	a.Pause, a.Answer = nil, nil
+	if m.plan.Node(a.Node).Type == TypePause {
+		a.Phase, a.Answer = PhaseDeciding, &answer
+		return
+	}
+	a.Phase, a.Result = PhaseChecking, &Result{Control: ControlOK, Output: answer.Input}
+}
+
+func (m *Machine) recordAnswer(r AnswerRecord) {
+	m.cp.Answers = appendLast(m.cp.Answers, r, maxAnswers)
+}
+
+// Reject counts an answer that was refused, so that it can be seen.
+func (m *Machine) Reject(now time.Time, via, pauseID string, f *Failure) {
+	m.cp.Rejected.Count++
+	m.cp.Rejected.Last = appendLast(m.cp.Rejected.Last, Rejection{
+		At: now, Via: via, PauseID: cutText(pauseID, 200), Type: f.Type, Message: cutText(f.Message, 500),
+	}, maxRejections)
+}
+
+// appendLast appends to a list that keeps its last most elements.
+func appendLast[T any](list []T, v T, most int) []T {
+	if len(list) >= most {
+		list = list[len(list)-most+1:]
+	}
+	return append(list[:len(list):len(list)], v)
+}

@@ -1,0 +1,153 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
+)
+
+// commit makes a result part of the run: its delta goes through the reducers
+// into the state and its output becomes the run's, all or nothing. The route
+// is decided after that.
+func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
+	state, failure := m.reduce(r.Delta)
+	if failure != nil {
+		m.fail(a, failure)
+		return
+	}
+	size := state.Size()
+	if size > m.limits.State {
+		m.fail(a, Failf(ErrTypeStateTooLarge,
+			"the state would be %d bytes; at most %d are kept. Store large values elsewhere and keep a reference",
+			size, m.limits.State))
+		return
+	}
+	m.cp.State, m.stateSize = state, size
+	a.Failure, a.Output, a.Target, a.Phase = nil, r.Output, r.Target, PhaseRouting
+	if a.Output == nil {
+		a.Output = json.RawMessage("null")
+	}
+	switch r.Control {
+	case ControlOutput:
+		m.cp.Output = a.Output
+	case ControlStop:
+		m.cp.Output, a.Target = a.Output, End
+	case ControlPause:
+		m.openPause(now, a, r.Pause)
+	case ControlOK, ControlRoute:
+	}
+}
+
+// reduce is the state after a delta. The state itself stays as it is.
+func (m *Machine) reduce(delta value.Object) (value.Object, *Failure) {
+	if len(delta) == 0 {
+		return m.cp.State, nil
+	}
+	state := m.cp.State.Clone()
+	for _, member := range delta {
+		merged := member.Value
+		if old, ok := state.Get(member.Key); ok {
+			var failure *Failure
+			if merged, failure = reduceKey(m.reducer(member.Key), member.Key, old, merged); failure != nil {
+				return nil, failure
+			}
+		} else if failure := reduceFirst(m.reducer(member.Key), member.Key, merged); failure != nil {
+			return nil, failure
+		}
+		state.Set(member.Key, merged)
+	}
+	return state, nil
+}
+
+func (m *Machine) reducer(key string) ReducerKind {
+	for _, r := range m.plan.Document.Reducers {
+		if r.Key == key {
+			return r.Kind
+		}
+	}
+	return ReduceOverwrite
+}
+
+// reduceFirst checks the first value of a key against its reducer.
+func reduceFirst(kind ReducerKind, key string, v json.RawMessage) *Failure {
+	want := value.KindOf(v)
+	switch {
+	case kind == ReduceAppend && want != value.KindArray:
+		return mismatch(kind, key, "a list", v)
+	case kind == ReduceSum && want != value.KindNumber:
+		return mismatch(kind, key, "a number", v)
+	default:
+		return nil
+	}
+}
+
+// reduceKey combines the value a key has with the value of a delta.
+func reduceKey(kind ReducerKind, key string, old, v json.RawMessage) (json.RawMessage, *Failure) {
+	switch kind {
+	case ReduceAppend:
+		return appendLists(key, old, v)
+	case ReduceSum:
+		return sum(key, old, v)
+	case ReduceRejectConflict:
+		if !value.Equal(old, v) {
+			return nil, Failf(ErrTypeReducerConflict, "state key %q already has another value", key)
+		}
+		return v, nil
+	case ReduceOverwrite:
+		return v, nil
+	default:
+		return v, nil
+	}
+}
+
+func mismatch(kind ReducerKind, key, want string, v json.RawMessage) *Failure {
+	return Failf(ErrTypeReducerTypeMismatch, "reducer %s of state key %q needs %s, not %s", kind, key, want, value.KindOf(v))
+}
+
+// appendLists joins two lists in canonical form.
+func appendLists(key string, old, v json.RawMessage) (json.RawMessage, *Failure) {
+	for _, list := range []json.RawMessage{old, v} {
+		if value.KindOf(list) != value.KindArray {
+			return nil, mismatch(ReduceAppend, key, "a list", list)
+		}
+	}
+	switch {
+	case string(old) == "[]":
+		return v, nil
+	case string(v) == "[]":
+		return old, nil
+	}
+	return bytes.Join([][]byte{old[:len(old)-1], v[1:]}, []byte(",")), nil
+}
+
+// sum adds two numbers: exactly when both are integers of 64 bits, else as
+// floating point.
+func sum(key string, old, v json.RawMessage) (json.RawMessage, *Failure) {
+	for _, number := range []json.RawMessage{old, v} {
+		if value.KindOf(number) != value.KindNumber {
+			return nil, mismatch(ReduceSum, key, "a number", number)
+		}
+	}
+	overflow := Failf(ErrTypeReducerNumericOverflow, "the sum of state key %q leaves the range of numbers", key)
+	a, aWhole := new(big.Int).SetString(string(old), 10)
+	b, bWhole := new(big.Int).SetString(string(v), 10)
+	if aWhole && bWhole {
+		total := a.Add(a, b)
+		if !total.IsInt64() {
+			return nil, overflow
+		}
+		return json.RawMessage(total.String()), nil
+	}
+	var x, y float64
+	if json.Unmarshal(old, &x) != nil || json.Unmarshal(v, &y) != nil {
+		return nil, overflow
+	}
+	raw, err := value.Marshal(x + y)
+	if err != nil {
+		return nil, overflow
+	}
+	return raw, nil
+}

@@ -1,0 +1,67 @@
+package graph
+
+import (
+	"encoding/json"
+
+	"github.com/tidemill/tidemill/graph/value"
+)
+
+// Question is one thing the machine cannot know by itself: the value of an
+// expression, the answer of a callback, or whether a value fits a schema.
+type Question struct {
+	Kind  QuestionKind
+	Node  *Node
+	Scope Scope
+	// Schema and Subject are set for AskSchema.
+	Schema  json.RawMessage
+	Subject json.RawMessage
+}
+
+// QuestionKind says which part of a node is asked for.
+type QuestionKind string
+
+// The questions.
+const (
+	AskRoute   QuestionKind = "route"    // Node.Next: To, or nothing when no case holds
+	AskOnError QuestionKind = "on_error" // Node.OnError: To, or nothing when no case holds
+	AskBranch  QuestionKind = "branch"   // Node.Cases and Default, or Choose: To
+	AskWhile   QuestionKind = "while"    // Node.While or WhileCall: Holds
+	AskValues  QuestionKind = "values"   // Node.Output and Delta: Output, Delta
+	AskPause   QuestionKind = "pause"    // Node.Summary and Show: Summary, Show
+	AskUntil   QuestionKind = "until"    // Node.Until: Output, RFC 3339 text
+	AskSchema  QuestionKind = "schema"   // Subject against Schema: Failure or nothing
+)
+
+// Scope is what the names of an expression stand for. Absent values are null.
+type Scope struct {
+	State  value.Object
+	Input  json.RawMessage
+	Result json.RawMessage // AskValues
+	Error  *Failure        // AskOnError
+	Run    RunFacts
+}
+
+// Decision answers a Question. It is recorded in history, so its JSON is
+// stable and short.
+type Decision struct {
+	To      string          `json:"to,omitempty"`
+	Holds   bool            `json:"holds,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty"` // absent: the node has none
+	Delta   value.Object    `json:"delta,omitempty"`
+	Summary string          `json:"summary,omitempty"`
+	Show    json.RawMessage `json:"show,omitempty"`
+	Failure *Failure        `json:"failure,omitempty"`
+}
+
+// Decider answers questions. It reports false when it has no answer for now;
+// the machine then stops there and asks again at the next Advance.
+type Decider interface {
+	Decide(q Question) (Decision, bool)
+}
+
+// The bounds of one batch of decisions.
+const (
+	MaxBatchDecisions = 250
+	MaxBatchBytes     = 64 << 10
+	MaxDecisionBytes  = 256 << 10 // of one decision, alone in its batch
+)

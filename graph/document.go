@@ -1,0 +1,225 @@
+package graph
+
+import (
+	"encoding/json"
+
+	"github.com/tidemill/tidemill/graph/value"
+)
+
+// NodeType says what a node does.
+type NodeType string
+
+// The node types of a document. Stable: documents and histories hold them.
+const (
+	TypeAction   NodeType = "action"
+	TypeAgent    NodeType = "agent"
+	TypeTool     NodeType = "tool"
+	TypeWorkflow NodeType = "workflow"
+	TypeSet      NodeType = "set"
+	TypePause    NodeType = "pause"
+	TypeWait     NodeType = "wait"
+	TypeMap      NodeType = "map"
+	TypeBranch   NodeType = "branch"
+	TypeDynamic  NodeType = "dynamic"
+	TypeLoop     NodeType = "loop"
+	TypeFork     NodeType = "fork"
+	TypeJoin     NodeType = "join"
+)
+
+// End is the reserved target that ends a run. Documents may also write $end.
+const End = "end"
+
+// DocumentVersion is the only version of the document format.
+const DocumentVersion = 1
+
+// Document is a graph in its normal form: every default filled in, every edge
+// folded into the node it leaves, every state key that an expression names
+// listed in [Node.Reads]. Its JSON is the canonical form that the fingerprint
+// is taken over and that a run pins in its history.
+//
+// A Document made by hand is compiled with [CompileDocument]; one read from a
+// file with [Compile]. The run machine trusts a compiled Document and checks
+// nothing again.
+type Document struct {
+	Version      int             `json:"version"`
+	ID           string          `json:"id"`
+	Revision     string          `json:"revision,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	Entry        string          `json:"entry"`
+	MaxSteps     int             `json:"max_steps"`
+	Deadline     Duration        `json:"deadline,omitzero"` // zero: none
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
+	Reducers     []Reducer       `json:"state_reducers,omitempty"` // sorted by key
+	Nodes        []Node          `json:"nodes"`                    // in declared order
+	Callbacks    []Callback      `json:"callbacks,omitempty"`      // named in the graph, sorted by name
+}
+
+// Reducer says how deltas of one state key are combined.
+type Reducer struct {
+	Key  string      `json:"key"`
+	Kind ReducerKind `json:"kind"`
+}
+
+// ReducerKind is how a delta's value meets the value a key already has.
+type ReducerKind string
+
+// The reducers. A key without one is overwritten.
+const (
+	ReduceOverwrite      ReducerKind = "overwrite"
+	ReduceAppend         ReducerKind = "append"          // both are lists; the delta's items follow
+	ReduceSum            ReducerKind = "sum"             // both are numbers
+	ReduceRejectConflict ReducerKind = "reject_conflict" // a second, different value is an error
+)
+
+// Callback is a Go function that the graph names, and the version it had when
+// the graph was compiled. Both are part of the fingerprint.
+type Callback struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+}
+
+// Call names a registered Go function: {call: NAME} in a document.
+type Call struct {
+	Call string `json:"call"`
+}
+
+// Node is one node in normal form. Only the fields of its type are set; the
+// field table in docs/graph-reference.md says which.
+type Node struct {
+	ID           string          `json:"id"`
+	Type         NodeType        `json:"type"`
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
+
+	// Edge-bearing nodes: all but branch, dynamic, loop and fork.
+	Output  json.RawMessage `json:"output,omitempty"` // value; absent: the type's own output
+	Delta   json.RawMessage `json:"delta,omitempty"`  // value, an object
+	OnError *OnError        `json:"on_error,omitempty"`
+	Next    *Route          `json:"next,omitempty"`
+	// Reads are the state keys the node's activity is given: those its
+	// expressions name and those the author added. ReadsAll stands for every
+	// key, as an expression that names state as a whole needs.
+	Reads    []string `json:"reads,omitempty"`
+	ReadsAll bool     `json:"reads_all,omitempty"`
+
+	// action, agent, tool, workflow, map.
+	Timeout Duration `json:"timeout,omitzero"` // per attempt; None: no limit
+	Retry   *Retry   `json:"retry,omitempty"`
+
+	// action.
+	Run              *Run            `json:"run,omitempty"`
+	Args             json.RawMessage `json:"args,omitempty"` // value
+	ArgsCall         string          `json:"args_call,omitempty"`
+	MaxInterruptions *int            `json:"max_interruptions,omitempty"`
+	CancelGrace      Duration        `json:"cancel_grace,omitzero"`
+
+	// pause.
+	Reason       string          `json:"reason,omitempty"`
+	Summary      json.RawMessage `json:"summary,omitempty"` // value, text
+	Show         json.RawMessage `json:"show,omitempty"`    // value
+	ResumeSchema json.RawMessage `json:"resume_schema,omitempty"`
+	Expires      Duration        `json:"expires,omitzero"`
+	OnExpire     string          `json:"on_expire,omitempty"`
+
+	// wait.
+	For   Duration        `json:"for,omitzero"`
+	Until json.RawMessage `json:"until,omitempty"` // value, RFC 3339 text
+
+	// branch, dynamic.
+	Cases   []Case   `json:"cases,omitempty"`
+	Default string   `json:"default,omitempty"`
+	Choose  string   `json:"choose,omitempty"` // callback
+	Targets []string `json:"targets,omitempty"`
+
+	// loop.
+	While         string `json:"while,omitempty"`      // condition
+	WhileCall     string `json:"while_call,omitempty"` // callback
+	Body          string `json:"body,omitempty"`
+	Done          string `json:"done,omitempty"`
+	MaxIterations int    `json:"max_iterations,omitempty"`
+	OnExhausted   string `json:"on_exhausted,omitempty"`
+}
+
+// Run names what an action runs: a registered action, or an activity of any
+// SDK on any task queue.
+type Run struct {
+	Name      string `json:"name,omitempty"`
+	Activity  string `json:"activity,omitempty"`
+	TaskQueue string `json:"task_queue,omitempty"`
+}
+
+// ActivityType is the Temporal activity type that runs it.
+func (r *Run) ActivityType() string {
+	if r.Activity != "" {
+		return r.Activity
+	}
+	return r.Name
+}
+
+// Retry is a node's retry policy. MaxAttempts 1 means no retry.
+type Retry struct {
+	MaxAttempts  int      `json:"max_attempts"`
+	Backoff      Duration `json:"backoff,omitzero"` // before the second attempt; zero: at once
+	Coefficient  float64  `json:"coefficient"`
+	MaxBackoff   Duration `json:"max_backoff,omitzero"`
+	NonRetryable []string `json:"non_retryable,omitempty"` // error types
+}
+
+// Route is where a node's edge leads: one target, cases, or a callback.
+type Route struct {
+	To      string `json:"to,omitempty"`
+	Cases   []Case `json:"cases,omitempty"`
+	Default string `json:"default,omitempty"`
+	Call    string `json:"call,omitempty"`
+}
+
+// Static reports whether the route needs no decision.
+func (r *Route) Static() bool { return r.Call == "" && len(r.Cases) == 0 }
+
+// Case is one condition and the target it leads to. The first that holds wins.
+type Case struct {
+	When string `json:"when"`
+	To   string `json:"to"`
+}
+
+// OnError is where a node's failure leads. Route.Call is never set.
+type OnError struct {
+	Route
+}
+
+// ParseDocument reads a Document from its canonical JSON, as a run's pin holds
+// it. It checks nothing that the compiler has checked.
+func ParseDocument(raw json.RawMessage) (*Document, error) {
+	var d Document
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// Canonical is the document's canonical JSON.
+func (d *Document) Canonical() (json.RawMessage, error) { return value.Marshal(d) }
+
+// Fingerprint is the hex SHA-256 of the canonical form. It covers the names
+// and versions of the callbacks the graph names.
+func (d *Document) Fingerprint() (string, error) {
+	raw, err := d.Canonical()
+	if err != nil {
+		return "", err
+	}
+	return value.Digest(raw), nil
+}
+
+// EdgeBearing reports whether nodes of this type leave by an edge; the others
+// name their targets in fields of their own.
+func (t NodeType) EdgeBearing() bool {
+	switch t {
+	case TypeBranch, TypeDynamic, TypeLoop, TypeFork:
+		return false
+	case TypeAction, TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap, TypeJoin:
+		return true
+	default:
+		return false
+	}
+}

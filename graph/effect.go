@@ -1,0 +1,101 @@
+package graph
+
+import "time"
+
+// Effect is something the machine wants done. The driver does it and tells the
+// machine how it ended. Each effect is handed out once.
+type Effect interface{ effect() }
+
+// RunNode asks for an activity to be scheduled for a node's next attempt. The
+// driver answers with [Machine.End].
+type RunNode struct {
+	Task Task
+	// MaxAttempts is how many attempts the driver may make by itself.
+	MaxAttempts int
+}
+
+// CancelNode asks for the open activity of an address to be cancelled. The
+// driver still answers with [Machine.End].
+type CancelNode struct{ Address Address }
+
+// SetTimer asks for [Machine.Fire] at an instant.
+type SetTimer struct {
+	Address Address
+	At      time.Time
+	Purpose string // for people: "expires", "wait", "backoff", "interrupted"
+}
+
+// StopTimer takes back the timer of an address.
+type StopTimer struct{ Address Address }
+
+func (RunNode) effect()    {}
+func (CancelNode) effect() {}
+func (SetTimer) effect()   {}
+func (StopTimer) effect()  {}
+
+// Effects hands out what is due since the last call, in the order it became
+// due.
+func (m *Machine) Effects() []Effect {
+	due := m.effects
+	m.effects = nil
+	return due
+}
+
+func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
+
+// emitRun makes the next attempt of an activation due.
+func (m *Machine) emitRun(a *Activation) {
+	node := m.plan.Node(a.Node)
+	state := m.cp.State
+	if !node.ReadsAll {
+		state = state.Select(node.Reads)
+	} else {
+		state = state.Clone()
+	}
+	task := Task{
+		Node: node, Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts,
+	}
+	m.emit(RunNode{Task: task, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
+}
+
+func (r *Retry) attempts() int {
+	if r == nil {
+		return 1
+	}
+	return r.MaxAttempts
+}
+
+// sleep puts an activation to rest until an instant.
+func (m *Machine) sleep(a *Activation, phase Phase, at time.Time) {
+	a.Phase, a.At = phase, &at
+	m.emit(SetTimer{Address: a.Address, At: at, Purpose: timerPurpose(phase)})
+}
+
+// wake ends a rest; stop takes the timer back when it has not fired.
+func (m *Machine) wake(a *Activation, stop bool) {
+	if a.At == nil {
+		return
+	}
+	a.At = nil
+	if stop {
+		m.emit(StopTimer{Address: a.Address})
+	}
+}
+
+func timerPurpose(phase Phase) string {
+	switch phase {
+	case PhasePaused, PhaseAnswered:
+		return "expires"
+	case PhaseWaiting:
+		return "wait"
+	case PhaseBackoff:
+		return "backoff"
+	case PhaseInterrupted:
+		return "interrupted"
+	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseChecking, PhaseRouting,
+		PhaseFailed, PhaseEnding, PhaseCancelling, PhaseCancelled:
+		return ""
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,40 @@
+package graph
+
+// Current is one activation as an operator sees it.
+type Current struct {
+	Node    string  `json:"node"`
+	Address Address `json:"address"`
+	Phase   Phase   `json:"phase"`
+	Attempt int     `json:"attempt"`           // the one under way
+	Waiting string  `json:"waiting,omitempty"` // what for
+}
+
+// Current lists what is active now.
+func (m *Machine) Current() []Current {
+	var list []Current
+	for i := range m.cp.Activations {
+		a := &m.cp.Activations[i]
+		c := Current{Node: a.Node, Address: a.Address, Phase: a.Phase, Attempt: a.Attempts + 1}
+		if c.Address == "" {
+			c.Address = Address(a.Node)
+		}
+		if a.Phase == PhasePaused {
+			c.Waiting = "an answer"
+		} else if w, ok := m.waiting(a); ok {
+			c.Waiting = w.Reason
+			if w.NextCheck != nil {
+				c.Waiting += ", next at " + w.NextCheck.UTC().Format("15:04:05")
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// RunView is how far a run has come, for pictures.
+type RunView struct {
+	Nodes []NodeRecord
+}
+
+// View is how far the run has come.
+func (m *Machine) View() *RunView { return &RunView{Nodes: m.cp.Nodes} }

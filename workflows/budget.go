@@ -1,0 +1,123 @@
+package workflows
+
+import (
+	"encoding/json"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/graph"
+)
+
+// What one workflow task may hold before it is ended. Until it ends, a killed
+// worker repeats everything in it, queries wait, and signals wait.
+const (
+	taskMarkers  = 250
+	taskBytes    = 192 << 10 // of local results; one more batch fits
+	taskCommands = 2<<20 - 256<<10
+	taskTime     = 500 * time.Millisecond
+)
+
+// budget counts what the current workflow task holds. It is the one place that
+// knows when a task must end.
+type budget struct {
+	task     int // identifies the workflow task: the history's length when it began
+	began    time.Time
+	markers  int
+	bytes    int
+	commands int
+}
+
+// enter begins a new count when a new workflow task has begun.
+func (b *budget) enter(ctx workflow.Context) {
+	if task := workflow.GetInfo(ctx).GetCurrentHistoryLength(); task != b.task {
+		*b = budget{task: task, began: workflow.Now(ctx)}
+	}
+}
+
+// spend counts one recorded local result.
+func (b *budget) spend(ctx workflow.Context, bytes int) {
+	b.enter(ctx)
+	b.markers++
+	b.bytes += bytes
+	b.commands += bytes
+}
+
+// command counts the bytes of a command.
+func (b *budget) command(ctx workflow.Context, bytes int) {
+	b.enter(ctx)
+	b.commands += bytes
+}
+
+// spent reports whether the task must end before more is put into it.
+func (b *budget) spent(ctx workflow.Context) bool {
+	b.enter(ctx)
+	return b.markers >= taskMarkers || b.bytes >= taskBytes || b.commands >= taskCommands ||
+		workflow.Now(ctx).Sub(b.began) >= taskTime
+}
+
+// flush ends the workflow task by an activity that does nothing: when it
+// returns, everything before it is durable, and signals have been delivered.
+func flush(ctx workflow.Context) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Second,
+		Summary:             "ends a long workflow task",
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
+	})
+	return workflow.ExecuteActivity(ctx, activities.FlushName).Get(ctx, nil)
+}
+
+// advance runs the machine ahead to its next effects. Everything it cannot
+// know is evaluated in a local activity, a batch at a time, on a copy of the
+// machine; what that decided is recorded and repeated here.
+func (r *run) advance(ctx workflow.Context) error {
+	r.machine.Advance(workflow.Now(ctx), graph.Undecided{})
+	for r.machine.Undecided() || r.machine.Unsettled() {
+		if r.budget.spent(ctx) || r.machine.Unsettled() {
+			if err := r.breathe(ctx); err != nil {
+				return err
+			}
+		}
+		if !r.machine.Undecided() {
+			r.machine.Advance(workflow.Now(ctx), graph.Undecided{})
+			continue
+		}
+		if err := r.decide(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// breathe ends the task, and lets what arrived meanwhile have its turn.
+func (r *run) breathe(ctx workflow.Context) error {
+	if err := flush(ctx); err != nil {
+		return err
+	}
+	r.collect(ctx)
+	r.apply(ctx)
+	r.machine.Advance(workflow.Now(ctx), graph.Undecided{})
+	return nil
+}
+
+// decide takes one batch of decisions.
+func (r *run) decide(ctx workflow.Context) error {
+	now := workflow.Now(ctx)
+	future := workflow.ExecuteLocalActivity(localContext(ctx, 10*time.Second), activities.DecideName,
+		activities.DecideInput{Machine: r.machine.Clone(), Now: now})
+	var raw json.RawMessage
+	if err := future.Get(ctx, &raw); err != nil {
+		return err
+	}
+	var decisions []graph.Decision
+	if err := json.Unmarshal(raw, &decisions); err != nil {
+		return err
+	}
+	r.budget.spend(ctx, len(raw))
+	r.collect(ctx)
+	recorded := graph.NewRecorded(decisions)
+	r.machine.Advance(now, recorded)
+	return recorded.Err()
+}

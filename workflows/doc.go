@@ -1,0 +1,23 @@
+// Package workflows holds the Temporal workflows of Tidemill, one per file.
+//
+// [Graph] interprets a graph under the graph's own workflow type. It decides
+// nothing: a [graph.Machine] says what should start next, the workflow starts
+// it as an activity, a timer or a pause, and hands each event back. What steers
+// a run is either in its history or in its pin, the first thing that it
+// records; the worker's own configuration never does, so runs move freely
+// between workers that are configured differently.
+//
+// # Order within a workflow task
+//
+// Signals are read and judged first, then what has happened is applied in the
+// order it arrived, then the machine runs ahead, then what became due is
+// started. Local activities that the machine's decisions come from are durable
+// only when their task ends, so the task budget ends a task before too much
+// hangs on it.
+//
+// # Errors
+//
+// A run that fails closes with a non-retryable ApplicationError whose type is
+// one of the graph package's error types and whose details are the outcome
+// document. A cancelled run closes as Canceled with the same document.
+package workflows

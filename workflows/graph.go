@@ -1,0 +1,130 @@
+package workflows
+
+import (
+	"encoding/json"
+	"time"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/graph"
+)
+
+// Graph runs the graph whose id is the workflow's type. It is registered as
+// the dynamic workflow of a worker, so it takes every type of its task queue; a
+// type that is no graph fails at once as unknown_graph.
+//
+// The first payload is the run's input, an object; the second, if any, is
+// [graph.RunOptions]. The result is the run's output.
+func Graph(ctx workflow.Context, args converter.EncodedValues) (json.RawMessage, error) {
+	r := newRun(ctx)
+	if err := r.setHandlers(ctx); err != nil {
+		return nil, err
+	}
+	// Cancellation is an event like any other: what has to be done about it is
+	// done on a context that goes on.
+	live, _ := workflow.NewDisconnectedContext(ctx)
+	if failure := r.begin(live, args); failure != nil {
+		return nil, r.refuse(live, failure)
+	}
+	workflow.GoNamed(live, "cancel", func(live workflow.Context) {
+		ctx.Done().Receive(live, nil)
+		r.push(func(now time.Time) { r.machine.Cancel(now, "cancelled by request") })
+	})
+	return r.loop(live)
+}
+
+// run is one execution of a graph.
+type run struct {
+	info    *workflow.Info
+	pin     activities.Pin
+	machine *graph.Machine
+
+	events []func(now time.Time) // what happened and is not applied yet, in order
+	open   map[graph.Address]workflow.CancelFunc
+	timers map[graph.Address]workflow.CancelFunc
+	budget budget
+	clock  deadlineTimer
+	shown  attributes
+}
+
+func newRun(ctx workflow.Context) *run {
+	return &run{
+		info:   workflow.GetInfo(ctx),
+		open:   map[graph.Address]workflow.CancelFunc{},
+		timers: map[graph.Address]workflow.CancelFunc{},
+		shown:  attributes{status: graph.StatusRunning},
+	}
+}
+
+// push queues an event for the loop.
+func (r *run) push(event func(now time.Time)) { r.events = append(r.events, event) }
+
+// loop carries the run from event to event until it has an outcome.
+func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
+	for {
+		r.collect(ctx)
+		r.apply(ctx)
+		if err := r.advance(ctx); err != nil {
+			return nil, err
+		}
+		r.perform(ctx)
+		r.publish(ctx)
+		if outcome := r.machine.Outcome(); outcome != nil {
+			return r.close(ctx, outcome)
+		}
+		r.clock.arm(ctx, r)
+		if err := workflow.Await(ctx, func() bool { return len(r.events) > 0 || signalled(ctx) }); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// apply tells the machine what happened, in the order it happened.
+func (r *run) apply(ctx workflow.Context) {
+	events := r.events
+	r.events = nil
+	for _, event := range events {
+		event(workflow.Now(ctx))
+	}
+}
+
+// close ends the run with its outcome. Handlers that still wait for an answer
+// get one first.
+func (r *run) close(ctx workflow.Context, outcome *graph.Outcome) (json.RawMessage, error) {
+	for !workflow.AllHandlersFinished(ctx) || signalled(ctx) {
+		r.collect(ctx)
+		r.apply(ctx)
+		if err := workflow.Await(ctx, func() bool {
+			return len(r.events) > 0 || signalled(ctx) || workflow.AllHandlersFinished(ctx)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return closing(r.machine.Report(), outcome)
+}
+
+// maxClosingState is the largest state, in bytes, that a failed run's details
+// carry.
+const maxClosingState = 256 << 10
+
+// closing is what the workflow function returns for an outcome.
+func closing(report graph.Report, outcome *graph.Outcome) (json.RawMessage, error) {
+	if outcome.Status == graph.StatusCompleted {
+		return outcome.Output, nil
+	}
+	if len(report.State) > maxClosingState {
+		report.State = nil
+	}
+	if outcome.Status == graph.StatusCancelled {
+		return nil, temporal.NewCanceledError(report)
+	}
+	failure := outcome.Failure
+	options := temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{report}}
+	if failure.Business {
+		options.Category = temporal.ApplicationErrorCategoryBenign
+	}
+	return nil, temporal.NewApplicationErrorWithOptions(failure.Message, failure.Type, options)
+}

@@ -1,0 +1,61 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/graph"
+)
+
+// setHandlers registers what a run answers to, in a fixed order, before
+// anything can block.
+func (r *run) setHandlers(ctx workflow.Context) error {
+	for _, q := range []struct {
+		name, description string
+		handler           any
+	}{
+		{QueryStatus, "The outcome document: status, output, state, error, pauses, waiting.", r.queryStatus},
+		{QueryPauses, "The open pauses: what each asks, shows and accepts.", r.queryPauses},
+		{QueryCheckpoint, "The whole state of the run.", r.queryCheckpoint},
+		{QueryGraph, "The graph as Mermaid text with the run drawn in.", r.queryGraph},
+	} {
+		options := workflow.QueryHandlerOptions{Description: q.description}
+		if err := workflow.SetQueryHandlerWithOptions(ctx, q.name, q.handler, options); err != nil {
+			return err
+		}
+	}
+	workflow.GetSignalChannelWithOptions(ctx, SignalResume, workflow.SignalChannelOptions{
+		Description: "Answers the only open pause with its payload. Signal resume:PAUSE_ID to address one of several.",
+	})
+	return workflow.SetUpdateHandlerWithOptions(ctx, UpdateResume, r.resume, workflow.UpdateHandlerOptions{
+		Validator:   r.checkResume,
+		Description: "Answers a pause: {pause_id?, input, actor?, note?, digest?}. A refused answer leaves no trace.",
+	})
+}
+
+func (r *run) queryStatus() (graph.Report, error) {
+	if r.machine == nil {
+		return graph.Report{}, notBegun()
+	}
+	return r.machine.Report(), nil
+}
+
+func (r *run) queryPauses() ([]graph.OpenPause, error) {
+	if r.machine == nil {
+		return nil, notBegun()
+	}
+	return r.machine.Report().Pauses, nil
+}
+
+func (r *run) queryCheckpoint() (graph.Checkpoint, error) {
+	if r.machine == nil {
+		return graph.Checkpoint{}, notBegun()
+	}
+	return r.machine.Checkpoint(), nil
+}
+
+func (r *run) queryGraph() (string, error) {
+	if r.machine == nil {
+		return "", notBegun()
+	}
+	return graph.Mermaid(r.machine.Plan().Document, r.machine.View()), nil
+}

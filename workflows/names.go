@@ -1,0 +1,39 @@
+package workflows
+
+import "time"
+
+// Names of a run's signals, updates and queries. Stable: histories and
+// callers hold them.
+const (
+	// SignalResume answers the only open pause with its payload.
+	SignalResume = "resume"
+	// SignalResumePrefix, followed by a pause id, answers that pause.
+	SignalResumePrefix = "resume:"
+	// UpdateResume answers a pause: {pause_id?, input, actor?, note?, digest?}.
+	UpdateResume = "resume"
+
+	QueryStatus     = "status"     // the outcome document
+	QueryPauses     = "pauses"     // the open pauses
+	QueryCheckpoint = "checkpoint" // the whole state of the run
+	QueryGraph      = "graph"      // Mermaid text with the run drawn in
+)
+
+// Search attributes that runs write where the pin has them.
+const (
+	AttributeGraph   = "TidemillGraph"   // Keyword: the graph's id
+	AttributeStatus  = "TidemillStatus"  // Keyword: running or paused
+	AttributeWaiting = "TidemillWaiting" // KeywordList: ids of open pauses
+	AttributeTrigger = "TidemillTrigger" // Keyword: the trigger that started the run
+)
+
+// CoreVersion is the version of the interpreter that a new run pins.
+const CoreVersion = 1
+
+// How activities are driven.
+const (
+	// heartbeatTimeout is how long a worker may be silent before its attempt
+	// counts as interrupted.
+	heartbeatTimeout = 15 * time.Second
+	// unlimited stands for "no timeout": the server demands one.
+	unlimited = 10 * 365 * 24 * time.Hour
+)

@@ -1,0 +1,144 @@
+package workflows
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/graph"
+)
+
+// perform starts what the machine wants started, in its order.
+func (r *run) perform(ctx workflow.Context) {
+	for _, effect := range r.machine.Effects() {
+		switch e := effect.(type) {
+		case graph.RunNode:
+			r.runNode(ctx, e)
+		case graph.CancelNode:
+			if cancel, ok := r.open[e.Address]; ok {
+				cancel()
+			}
+		case graph.SetTimer:
+			r.setTimer(ctx, e)
+		case graph.StopTimer:
+			if cancel, ok := r.timers[e.Address]; ok {
+				cancel()
+				delete(r.timers, e.Address)
+			}
+		}
+	}
+}
+
+// runNode schedules the activity of a node and queues how it ends.
+func (r *run) runNode(ctx workflow.Context, e graph.RunNode) {
+	address := e.Task.Run.Address
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, activityOptions(e)))
+	r.open[address] = cancel
+	r.budget.command(ctx, len(e.Task.Input)+e.Task.State.Size())
+	future := workflow.ExecuteActivity(ctx, e.Task.Node.Run.ActivityType(), e.Task)
+	workflow.GoNamed(ctx, string(address), func(ctx workflow.Context) {
+		var raw json.RawMessage
+		err := future.Get(ctx, &raw)
+		delete(r.open, address)
+		r.push(func(now time.Time) { r.machine.End(now, address, activities.EndingOf(raw, err)) })
+	})
+}
+
+// activityOptions are the options of a node's activity.
+func activityOptions(e graph.RunNode) workflow.ActivityOptions {
+	node := e.Task.Node
+	limit := unlimited
+	if node.Timeout != graph.None {
+		// The wrapper ends an attempt on time. The server's own limit lies a
+		// heartbeat behind it, so that a lost worker is always seen as one.
+		limit = node.Timeout.Std() + heartbeatTimeout
+	}
+	return workflow.ActivityOptions{
+		ActivityID:          string(e.Task.Run.Address),
+		TaskQueue:           node.Run.TaskQueue,
+		StartToCloseTimeout: limit,
+		HeartbeatTimeout:    heartbeatTimeout,
+		WaitForCancellation: true,
+		RetryPolicy:         retryPolicy(node.Retry, e.MaxAttempts),
+		Summary:             summaryOf(node),
+	}
+}
+
+// summaryOf is what the timeline calls a node.
+func summaryOf(node *graph.Node) string {
+	if node.ID == node.Run.ActivityType() {
+		return node.ID
+	}
+	return fmt.Sprintf("%s → %s", node.ID, node.Run.ActivityType())
+}
+
+// retryPolicy lets the server drive a node's attempts. An interruption comes
+// back at once, for it is no attempt.
+func retryPolicy(retry *graph.Retry, attempts int) *temporal.RetryPolicy {
+	policy := &temporal.RetryPolicy{
+		InitialInterval:        time.Millisecond,
+		BackoffCoefficient:     1,
+		MaximumAttempts:        int32(attempts), //nolint:gosec // the compiler bounds attempts
+		NonRetryableErrorTypes: []string{activities.ErrTypeInterrupted, activities.ErrTypeSDKNotRegistered},
+	}
+	if retry == nil {
+		return policy
+	}
+	policy.InitialInterval = max(retry.Backoff.Std(), time.Millisecond)
+	policy.BackoffCoefficient = max(retry.Coefficient, 1)
+	policy.MaximumInterval = max(retry.MaxBackoff.Std(), policy.InitialInterval)
+	return policy
+}
+
+// setTimer starts a timer and queues its firing.
+func (r *run) setTimer(ctx workflow.Context, e graph.SetTimer) {
+	ctx, cancel := workflow.WithCancel(ctx)
+	r.timers[e.Address] = cancel
+	future := workflow.NewTimerWithOptions(ctx, max(e.At.Sub(workflow.Now(ctx)), time.Millisecond),
+		workflow.TimerOptions{Summary: e.Purpose + ": " + string(e.Address)})
+	workflow.GoNamed(ctx, string(e.Address)+" "+e.Purpose, func(ctx workflow.Context) {
+		if future.Get(ctx, nil) != nil {
+			return // taken back
+		}
+		delete(r.timers, e.Address)
+		r.push(func(now time.Time) { r.machine.Fire(now, e.Address) })
+	})
+}
+
+// deadlineTimer is the timer of the run's budget of running time. It follows
+// the machine's clock, which stands still while the whole run is paused.
+type deadlineTimer struct {
+	at     time.Time
+	cancel workflow.CancelFunc
+}
+
+// arm makes the timer agree with the machine's clock.
+func (d *deadlineTimer) arm(ctx workflow.Context, r *run) {
+	at, running := r.machine.Deadline()
+	if !running {
+		at = time.Time{}
+	}
+	if at.Equal(d.at) {
+		return
+	}
+	if d.cancel != nil {
+		d.cancel()
+	}
+	*d = deadlineTimer{at: at}
+	if !running {
+		return
+	}
+	var timer workflow.Context
+	timer, d.cancel = workflow.WithCancel(ctx)
+	future := workflow.NewTimerWithOptions(timer, max(at.Sub(workflow.Now(ctx)), time.Millisecond),
+		workflow.TimerOptions{Summary: "deadline"})
+	workflow.GoNamed(timer, "deadline", func(timer workflow.Context) {
+		if future.Get(timer, nil) == nil {
+			r.push(r.machine.Expire)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/graph"
+)
+
+// maxWaiting is how many pause ids the search attribute lists: the server ends
+// a run whose attribute is too long.
+const maxWaiting = 20
+
+// attributes is what the search attributes of the run say.
+type attributes struct {
+	status  graph.Status
+	waiting []string
+}
+
+// publish shows how the run stands: live details, which cost nothing, and the
+// search attributes when they have changed, which cost an event.
+func (r *run) publish(ctx workflow.Context) {
+	workflow.SetCurrentDetails(ctx, details(r.machine.Report(), r.machine.Current()))
+	if r.machine.Outcome() != nil {
+		return
+	}
+	now := attributes{status: r.machine.Status(), waiting: waitingIDs(r.machine.Pauses())}
+	if now.status == r.shown.status && slices.Equal(now.waiting, r.shown.waiting) {
+		return
+	}
+	r.shown = now
+	if updates := r.updates(now); len(updates) > 0 {
+		if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
+			workflow.GetLogger(ctx).Warn("search attributes were not written", "error", err)
+		}
+	}
+}
+
+// updates are the writes for the attributes that the pin has.
+func (r *run) updates(now attributes) []temporal.SearchAttributeUpdate {
+	var updates []temporal.SearchAttributeUpdate
+	has := func(name string) bool { return slices.Contains(r.pin.SearchAttributes, name) }
+	if has(AttributeGraph) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(AttributeGraph).ValueSet(r.info.WorkflowType.Name))
+	}
+	if has(AttributeStatus) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(AttributeStatus).ValueSet(string(now.status)))
+	}
+	if has(AttributeWaiting) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeywordList(AttributeWaiting).ValueSet(now.waiting))
+	}
+	return updates
+}
+
+// waitingIDs are the ids of open pauses as the attribute lists them.
+func waitingIDs(pauses []graph.Pause) []string {
+	ids := []string{}
+	for i, p := range pauses {
+		if i == maxWaiting {
+			return append(ids, fmt.Sprintf("+%d", len(pauses)-maxWaiting))
+		}
+		ids = append(ids, string(p.ID))
+	}
+	return ids
+}
