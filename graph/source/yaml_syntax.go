@@ -30,12 +30,12 @@ func (r *yamlReader) syntax(data []byte, err error) {
 	if bytes.Contains(data, []byte("${")) {
 		f.fix += "; inside { } and [ ] an expression ${ } must stand in quotes"
 	}
-	line := failureLine(data)
+	line := failureLine(data, message)
 	unclosed := strings.Contains(message, "end of stream") || strings.Contains(message, "',' or")
-	switch {
-	case unclosed && begun < line && line == lastLine(data):
-		line = begun // the end of the document says nothing, the beginning does
-	case begun < line:
+	if unclosed && line == lastLine(data) {
+		line = min(line, begun) // the end of the document says nothing, the beginning does
+	}
+	if begun < line {
 		f.message += fmt.Sprintf(", in what begins on line %d", begun)
 	}
 	r.report(lineStart(data, line), f)
@@ -73,15 +73,33 @@ func (b *byteReader) Read(p []byte) (int, error) {
 }
 
 // failureLine reads the document again to find the line on which reading fails,
-// which the library does not tell. It looks a few characters ahead, so the line
-// can be the next one when lines are very short.
-func failureLine(data []byte) int {
+// which the library does not tell. At the edge of a block it has looked ahead
+// into the next line, so the shortest text that fails the same way has the line;
+// a text cut short cannot fail so by itself.
+func failureLine(data []byte, message string) int {
 	in := &byteReader{data: data}
+	_ = firstError(in) // known already; how far it came is what counts
+	read := data[:in.read]
+	line := lastLine(read)
+	if message != "did not find expected key" && message != "did not find expected '-' indicator" {
+		return line
+	}
+	for range 2 {
+		read = read[:max(0, bytes.LastIndexByte(bytes.TrimRight(read, " \t\r\n"), '\n'))]
+		if m, _ := libraryMessage(firstError(bytes.NewReader(read))); m != message {
+			break
+		}
+		line = lastLine(read)
+	}
+	return line
+}
+
+// firstError reads documents until one fails; io.EOF is the end of them all.
+func firstError(in io.Reader) error {
 	dec := yaml.NewDecoder(in)
 	for {
 		if _, err := nextDocument(dec); err != nil {
-			read := bytes.TrimRight(data[:in.read], " \t\r\n")
-			return lastLine(read)
+			return err
 		}
 	}
 }
