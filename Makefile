@@ -5,7 +5,7 @@ TEMPORAL_VERSION := v1.5.1
 GOLANGCI_LINT_VERSION := v2.12.2
 
 # A tool on PATH is used as it is; otherwise it is installed once into bin/.
-ifeq ($(shell command -v temporal),)
+ifeq ($(or $(TIDEMILL_TEMPORAL),$(shell command -v temporal)),)
 TEMPORAL := bin/temporal
 endif
 ifeq ($(shell golangci-lint version 2>/dev/null | grep -cw '$(GOLANGCI_LINT_VERSION:v%=%)'),1)
@@ -36,7 +36,6 @@ check: lint determinism tidy-check test ## Everything CI runs
 
 .PHONY: lint
 lint: $(filter bin/%,$(GOLANGCI_LINT)) ## golangci-lint, formatters included
-	$(GOLANGCI_LINT) config verify
 	$(GOLANGCI_LINT) run --allow-serial-runners ./...
 
 .PHONY: determinism
