@@ -84,7 +84,7 @@ func (c *Compiler) Compile(text string, names Names) (*Expression, error) {
 	if len(issues.GetErrors()) > 0 {
 		return nil, celErrors(text, issues.GetErrors())
 	}
-	found := c.resolve(parsed, names)
+	found := c.resolve(text, parsed, names)
 	if len(found.errors) > 0 {
 		return nil, inOrder(found.errors)
 	}
@@ -103,41 +103,4 @@ func (c *Compiler) Compile(text string, names Names) (*Expression, error) {
 func inOrder(errs Errors) Errors {
 	slices.SortStableFunc(errs, func(a, b Error) int { return a.Offset - b.Offset })
 	return slices.Compact(errs)
-}
-
-// celErrors translates what CEL says about a text.
-func celErrors(text string, found []*common.Error) Errors {
-	errs := make(Errors, 0, len(found))
-	for _, e := range found {
-		errs = append(errs, Error{
-			Code:    InvalidExpression,
-			Offset:  offset(text, e.Location.Line(), e.Location.Column()),
-			Message: plain(e.Message),
-		})
-	}
-	return inOrder(errs)
-}
-
-// offset turns a line (from 1) and a column (from 0) into characters from the
-// start of the text.
-func offset(text string, line, column int) int {
-	at := 0
-	for i, l := range strings.SplitAfter(text, "\n") {
-		if i+1 >= line {
-			break
-		}
-		at += utf8.RuneCountInString(l)
-	}
-	return min(at+max(column, 0), utf8.RuneCountInString(text))
-}
-
-// plain takes the parser's jargon out of a message: its list of every token
-// that would have been possible, and the names that the compiler put in.
-func plain(message string) string {
-	message, _, _ = strings.Cut(message, " expecting {")
-	message = strings.TrimPrefix(message, "Syntax error: ")
-	return strings.NewReplacer(
-		"'<EOF>'", "the end of the text", " (in container '')", "",
-		equalName, "_==_", notEqualName, "_!=_",
-	).Replace(message)
 }

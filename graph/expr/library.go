@@ -128,7 +128,12 @@ func functionNames(all map[string]*decls.FunctionDecl) []string {
 			names = append(names, name)
 		}
 	}
-	return append(names, "has", "secret")
+	return names
+}
+
+// macroNames are the macros that walk a list, a map or an optional.
+func macroNames() []string {
+	return []string{"all", "exists", "exists_one", "filter", "map", "optFlatMap", "optMap"}
 }
 
 // costs prices our own functions, which CEL does not know.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
@@ -17,6 +18,7 @@ import (
 // and != become our own, a map literal is sorted, and secret('X') becomes a
 // field of a hidden variable.
 type resolver struct {
+	text      []rune
 	tree      *ast.AST
 	make      ast.ExprFactory
 	functions []string
@@ -30,8 +32,8 @@ type resolver struct {
 	secrets   []string
 }
 
-func (c *Compiler) resolve(tree *ast.AST, names Names) *resolver {
-	r := &resolver{tree: tree, make: ast.NewExprFactory(), functions: c.functions, names: names, nextID: ast.MaxID(tree)}
+func (c *Compiler) resolve(text string, tree *ast.AST, names Names) *resolver {
+	r := &resolver{text: []rune(text), tree: tree, make: ast.NewExprFactory(), functions: c.functions, names: names, nextID: ast.MaxID(tree)}
 	r.visit(tree.Expr())
 	return r
 }
@@ -209,9 +211,28 @@ func (r *resolver) comprehension(c ast.ComprehensionExpr) {
 }
 
 func (r *resolver) fail(e ast.Expr, code, message, fix string) {
-	at := 0
-	if span, ok := r.tree.SourceInfo().GetOffsetRange(e.ID()); ok {
-		at = int(span.Start)
+	r.errors = append(r.errors, Error{Code: code, Offset: r.start(e), Message: message, Fix: fix})
+}
+
+// start gives the place of an expression. CEL places a call at its parenthesis
+// and a typed object at its brace; the reader looks for the name before it.
+func (r *resolver) start(e ast.Expr) int {
+	span, ok := r.tree.SourceInfo().GetOffsetRange(e.ID())
+	if !ok {
+		return 0
 	}
-	r.errors = append(r.errors, Error{Code: code, Offset: at, Message: message, Fix: fix})
+	name := ""
+	switch e.Kind() {
+	case ast.CallKind:
+		name = e.AsCall().FunctionName()
+	case ast.StructKind:
+		name = e.AsStruct().TypeName()
+	case ast.ComprehensionKind, ast.IdentKind, ast.ListKind, ast.LiteralKind, ast.MapKind, ast.SelectKind, ast.UnspecifiedExprKind:
+	}
+	at := min(int(span.Start), len(r.text))
+	before := strings.TrimRight(string(r.text[:at]), " \t\r\n")
+	if name == "" || !strings.HasSuffix(before, name) {
+		return at
+	}
+	return utf8.RuneCountInString(before) - utf8.RuneCountInString(name)
 }

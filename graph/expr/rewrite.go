@@ -27,6 +27,10 @@ func (r *resolver) call(e ast.Expr) {
 		r.secret(e)
 		return
 	}
+	if call.IsMemberFunction() && r.namespaced(call) {
+		r.visitAll(call.Args())
+		return
+	}
 	if call.IsMemberFunction() {
 		r.visit(call.Target())
 	}
@@ -41,6 +45,16 @@ func (r *resolver) call(e ast.Expr) {
 	}
 }
 
+// namespaced reports whether a call such as optional.of(x) names a function
+// with a dot in its name, and not a method of a value.
+func (r *resolver) namespaced(call ast.CallExpr) bool {
+	if call.Target().Kind() != ast.IdentKind {
+		return false
+	}
+	space, local := r.global(call.Target().AsIdent())
+	return !local && slices.Contains(r.functions, space+"."+call.FunctionName())
+}
+
 // function reports a function that does not exist. Those that start with a
 // sign are operators.
 func (r *resolver) function(e ast.Expr, name string) {
@@ -49,8 +63,12 @@ func (r *resolver) function(e ast.Expr, name string) {
 	if !letter || slices.Contains(r.functions, name) {
 		return
 	}
+	if slices.Contains(macroNames(), name) {
+		r.fail(e, InvalidExpression, name+"() does not take these arguments", "write for example list."+name+"(x, x > 1)")
+		return
+	}
 	fix := ""
-	if near := suggest.Nearest(name, r.functions); near != "" {
+	if near := suggest.Nearest(name, slices.Concat(macroNames(), []string{"has", "secret"}, r.functions)); near != "" && near != name {
 		fix = "did you mean " + near + "()?"
 	}
 	if slices.Contains([]string{"now", "today", "env", "getenv", "random", "rand", "uuid"}, name) {
