@@ -1,0 +1,42 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidemill/tidemill/graph"
+)
+
+// DecideInput is handed to the local activity as Go values; nothing of it is
+// serialised or recorded.
+type DecideInput struct {
+	Machine     *graph.Machine // a clone that the activity may advance
+	Now         time.Time
+	Document    *graph.Document
+	Fingerprint string // of Document
+}
+
+// Decide is the local activity that runs ahead: it advances the machine with the
+// expressions and callbacks evaluated, and returns what was decided, up to the
+// bounds of one batch. The workflow applies the same decisions to its own machine.
+//
+// Repeats: it has no effect; only the list that is recorded counts.
+// Final errors: none; what goes wrong in an expression is a decision.
+func (a *Activities) Decide(_ context.Context, in DecideInput) ([]graph.Decision, error) {
+	evaluator, err := a.evaluators.get(in.Fingerprint, func() (*graph.Evaluator, error) {
+		return graph.NewEvaluator(in.Document, a.options.Registry)
+	})
+	if err != nil {
+		return nil, err
+	}
+	recorder := graph.NewRecorder(evaluator)
+	in.Machine.Advance(in.Now, recorder)
+	return recorder.Decisions(), nil
+}
+
+// Flush is the activity that does nothing: it ends a workflow task that has
+// grown long, so that what the task has recorded becomes durable.
+//
+// Repeats: it has no effect.
+// Final errors: none.
+func (a *Activities) Flush(context.Context) error { return nil }

@@ -1,0 +1,119 @@
+package activities
+
+import (
+	"errors"
+	"slices"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/tidemill/tidemill/graph"
+)
+
+// ErrTypeNotRegistered is the type of the error with which an SDK refuses an activity
+// it does not have.
+const ErrTypeNotRegistered = "ActivityNotRegisteredError"
+
+// EndingOf says how the activity of a node ended, from what executing it gave
+// the workflow: a result, or an error of Temporal. It reads nothing but its
+// arguments, so a replay reads the same.
+//
+// A lost heartbeat, a missing action, a stopping worker and an operator's reset
+// are interruptions. Everything an action says is a failure or a result. An
+// activity without our wrapper says it in its own words: its error type is kept.
+func EndingOf(node *graph.Node, result *graph.Result, err error) graph.Ending {
+	e := endingOf(result, err)
+	if e.Failure != nil && node != nil && node.Retry != nil && slices.Contains(node.Retry.NonRetryable, e.Failure.Type) {
+		e.Final = true
+	}
+	return e
+}
+
+func endingOf(result *graph.Result, err error) graph.Ending {
+	if err == nil {
+		if result == nil {
+			result = &graph.Result{}
+		}
+		return graph.Ending{Kind: graph.Returned, Result: result}
+	}
+	// The outermost error of Temporal decides: a timeout carries the last failure
+	// as its cause, and a failure may have been caused by a timeout elsewhere.
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		switch cause := any(e).(type) {
+		case *temporal.TimeoutError:
+			return endingOfTimeout(cause)
+		case *temporal.ApplicationError:
+			return endingOfReported(cause)
+		case *temporal.CanceledError:
+			return endingOfCancel(err, cause)
+		}
+	}
+	return *endingOfError(err)
+}
+
+// endingOfReported reads the error of an activity: our report, or what an
+// activity of another make says.
+func endingOfReported(e *temporal.ApplicationError) graph.Ending {
+	if e.Type() == ErrTypeNotRegistered {
+		return graph.Ending{Kind: graph.Interrupted, Interruption: graph.InterruptNotRegistered}
+	}
+	var r AttemptReport
+	if !e.HasDetails() || e.Details(&r) != nil || !r.valid() {
+		return *endingOfApplication(e)
+	}
+	end := graph.Ending{
+		Kind: graph.Failed, Failure: r.Failure, Used: r.Used, Final: r.Final,
+		RetryAfter: r.RetryAfter, Interruption: r.Interruption,
+	}
+	switch {
+	case r.Interruption != "":
+		end.Kind = graph.Interrupted
+	case r.Cancelled:
+		end.Kind = graph.Cancelled
+	case r.TimedOut:
+		end.Kind = graph.TimedOut
+	}
+	return end
+}
+
+// valid tells a report from the details of a foreign error.
+func (r AttemptReport) valid() bool {
+	return r.Interruption != "" || r.Failure != nil && r.Failure.Type != "" && r.Used > 0
+}
+
+// endingOfTimeout reads a timeout of the server. Ours keep their timeouts
+// themselves, so it means a worker that is gone, unless the activity is foreign.
+func endingOfTimeout(e *temporal.TimeoutError) graph.Ending {
+	switch e.TimeoutType() {
+	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
+		end := graph.Ending{Kind: graph.Interrupted, Interruption: graph.InterruptWorkerLost}
+		var last beat
+		if e.HasLastHeartbeatDetails() && e.LastHeartbeatDetails(&last) == nil {
+			end.Used = last.Used
+		}
+		return end
+	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
+		return graph.Ending{Kind: graph.Interrupted, Interruption: graph.InterruptNotRegistered}
+	case enumspb.TIMEOUT_TYPE_START_TO_CLOSE, enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, enumspb.TIMEOUT_TYPE_UNSPECIFIED:
+	}
+	return graph.Ending{Kind: graph.TimedOut, Failure: graph.Failf(graph.ErrTypeActionTimedOut,
+		"the activity ran out of time (%s)", e.TimeoutType())}
+}
+
+// endingOfCancel reads a cancellation. An activity that never started had no
+// effect.
+func endingOfCancel(err error, e *temporal.CanceledError) graph.Ending {
+	end := *cancelledEnding(nil)
+	var r CancelReport
+	whole := new(temporal.ActivityError)
+	switch {
+	case e.HasDetails() && e.Details(&r) == nil && r.Effect != "":
+		end.Failure.Effect = r.Effect
+	case errors.As(err, &whole) && whole.StartedEventID() == 0:
+		end.Failure.Effect = effectNone
+	}
+	return end
+}
+
+// effectNone is the effect of an action that was never begun.
+const effectNone = "none"

@@ -1,0 +1,209 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+	"slices"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/value"
+)
+
+// try is one attempt of a node on its way through the pipeline.
+type try struct {
+	task    *graph.Task
+	info    activity.Info
+	action  *action
+	program *graph.Program
+	guard   *guard
+	pulse   *pulse
+	earlier json.RawMessage // heartbeat details of an earlier attempt
+	number  int             // of the attempt, over all schedulings of the activation
+	args    json.RawMessage
+	answer  Result
+	result  *graph.Result
+}
+
+// stage is one step of the pipeline. It returns nil to go on, or how the attempt
+// ended.
+type stage struct {
+	name string
+	run  func(context.Context, *try) *graph.Ending
+}
+
+// pipeline is what every attempt of every node passes, in this order. A stage
+// without a rule yet lets everything through; release is what undoes acquire and
+// runs however the attempt ends.
+func (a *Activities) pipeline() []stage {
+	return []stage{
+		{"classify", pass},
+		{"acquire", pass},
+		{"check", a.check},
+		{"run", a.execute},
+		{"size", a.size},
+	}
+}
+
+func pass(context.Context, *try) *graph.Ending { return nil }
+
+// wrap makes an action a Temporal activity.
+func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph.Result, error) {
+	return func(ctx context.Context, task graph.Task) (*graph.Result, error) {
+		info := activity.GetInfo(ctx)
+		last := lastBeat(ctx, info, task.Before)
+		t := &try{
+			task: &task, info: info, action: act, guard: &guard{secrets: a.options.Secrets},
+			pulse: newPulse(info, last), earlier: last.Details, number: last.Used + 1,
+		}
+		task.Limits = task.Limits.WithDefaults()
+		task.Run.Attempt = t.number
+		if end := a.attempt(ctx, t); end != nil {
+			return nil, t.report(ctx, end)
+		}
+		return t.result, nil
+	}
+}
+
+// attempt takes t through the pipeline. It returns nil when t has a result.
+func (a *Activities) attempt(ctx context.Context, t *try) *graph.Ending {
+	if t.task.Node == nil {
+		return failed(graph.Failf(graph.ErrTypeInvalidDocument, "the task has no node"))
+	}
+	defer a.release(ctx, t)
+	for _, s := range a.pipeline() {
+		if end := s.run(ctx, t); end != nil {
+			return end
+		}
+	}
+	return nil
+}
+
+// release gives back what acquire took.
+func (a *Activities) release(context.Context, *try) {}
+
+// check evaluates the arguments and refuses those that are too large.
+func (a *Activities) check(_ context.Context, t *try) *graph.Ending {
+	var failure *graph.Failure
+	if t.program, failure = a.program(t.task.Node); failure != nil {
+		return failed(failure)
+	}
+	if failure = a.evaluateArgs(t); failure != nil {
+		return t.refusal(failure)
+	}
+	if limit := t.task.Limits.Payload; len(t.args) > limit {
+		return failed(graph.Failf(graph.ErrTypeOutputTooLarge,
+			"the node's args have %d bytes; at most %d are allowed", len(t.args), limit))
+	}
+	return nil
+}
+
+// refusal is the ending of an attempt whose args could not be had. A secret the
+// worker allows but does not have for now may be there next time.
+func (t *try) refusal(failure *graph.Failure) *graph.Ending {
+	end := failed(failure)
+	if t.guard.refused != nil {
+		end.Failure = t.guard.refused
+		end.Final = end.Failure.Type == graph.ErrTypeSecretNotAllowed
+	}
+	return end
+}
+
+// evaluateArgs gives the action's arguments: an object, {} when the node has
+// none.
+func (a *Activities) evaluateArgs(t *try) (failure *graph.Failure) {
+	t.args, failure = t.program.CallArgs(t.task, a.options.Registry, t.guard.lookup)
+	return failure
+}
+
+// call runs the action and sends what it returned. A panic is an error.
+func (t *try) call(ctx context.Context, done chan<- returned) {
+	var r returned
+	defer func() {
+		if p := recover(); p != nil {
+			r = returned{err: &panicError{value: p, stack: string(debug.Stack())}}
+		}
+		done <- r
+	}()
+	r.result, r.err = t.action.call(ctx, t.args)
+}
+
+// finish turns the action's answer into the node's result: the action's own
+// delta first, then what the node's output and delta say.
+func (t *try) finish() *graph.Failure {
+	if failure := t.answer.checkControl(); failure != nil {
+		return failure
+	}
+	e, failure := t.answer.encode()
+	if failure != nil {
+		return failure
+	}
+	r := &graph.Result{Control: t.answer.control, Output: e.output, Delta: e.delta, Target: t.answer.target}
+	t.result = r
+	switch r.Control {
+	case graph.ControlRoute:
+		r.Output = nil
+		return nil
+	case graph.ControlPause:
+		r.Output, r.Pause = nil, &t.answer.pause
+		return nil
+	case graph.ControlOutput, graph.ControlOK, graph.ControlStop:
+	}
+	output, delta, failure := t.program.Finish(t.task, e.full, e.output)
+	if failure != nil {
+		return failure
+	}
+	for _, m := range delta {
+		r.Delta.Set(m.Key, m.Value)
+	}
+	if r.Control == graph.ControlOK && t.task.Node.Output == nil {
+		output = nil
+	} else if r.Control == graph.ControlOK {
+		r.Control = graph.ControlOutput // the node gives the output that the action does not
+	}
+	r.Output = output
+	return nil
+}
+
+// size refuses a result that history could not hold.
+func (a *Activities) size(_ context.Context, t *try) *graph.Ending {
+	t.guard.scrubResult(t.result)
+	raw, err := value.Marshal(t.result)
+	if err != nil {
+		return failed(graph.Failf(graph.ErrTypeInvalidActionResult, "the result is not JSON: %v", err))
+	}
+	limit := t.task.Limits.Payload
+	if len(raw) <= limit {
+		return nil
+	}
+	return failed(graph.Failf(graph.ErrTypeOutputTooLarge,
+		"the result has %d bytes (output %d, delta %d); at most %d are allowed: keep large data elsewhere and pass a reference",
+		len(raw), len(t.result.Output), t.result.Delta.Size(), limit))
+}
+
+// report is the error an attempt leaves with. An attempt that used up one of the
+// node's attempts says so in a last heartbeat, for the server's next one.
+func (t *try) report(ctx context.Context, end *graph.Ending) error {
+	t.guard.scrubEnding(end)
+	end.Used = t.number
+	var retry *graph.Retry
+	if t.task.Node != nil {
+		retry = t.task.Node.Retry
+	}
+	spent := retry == nil || t.number >= retry.MaxAttempts
+	switch end.Kind {
+	case graph.Interrupted:
+		end.Used = t.number - 1
+	case graph.Failed, graph.TimedOut:
+		if retry != nil && slices.Contains(retry.NonRetryable, end.Failure.Type) {
+			end.Final = true
+		}
+		if !end.Final && !spent {
+			t.pulse.close(ctx)
+		}
+	case graph.Cancelled, graph.Returned:
+	}
+	return errorOf(end, retry, spent, ctx.Err() != nil && isCancel(context.Cause(ctx)))
+}
