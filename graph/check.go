@@ -17,7 +17,9 @@ type checker struct {
 	root     *source.Node
 	language *expr.Compiler // built when the first expression is met
 	options  CompileOptions
-	broken   error // the expression language could not be built
+	// secretNames are the secrets that the args of each node use.
+	secretNames map[string][]string
+	broken      error // the expression language could not be built
 }
 
 func (c *checker) check() {

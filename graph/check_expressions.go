@@ -73,6 +73,9 @@ func (c *checker) value(node *Node, from *origin, s slot) expr.Reads {
 	if compiled == nil {
 		return expr.Reads{}
 	}
+	if names := compiled.Secrets(); len(names) > 0 {
+		c.secretNames[node.ID] = names
+	}
 	return compiled.Reads()
 }
 

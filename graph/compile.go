@@ -25,6 +25,8 @@ type Compiled struct {
 	Fingerprint string
 	Plan        *Plan
 	Warnings    Diagnostics
+
+	secrets map[string][]string // names of the secrets that a node's args use
 }
 
 // Compile reads a document, YAML or JSON, and checks all of it. The name is
@@ -45,7 +47,11 @@ func Compile(name string, data []byte, options CompileOptions) (*Compiled, Diagn
 	if found.HasErrors() {
 		return nil, found
 	}
-	return finish(c.document, found)
+	compiled, found := finish(c.document, found)
+	if compiled != nil {
+		compiled.secrets = c.secretNames
+	}
+	return compiled, found
 }
 
 // CompileDocument checks a document made in Go, as [Compile] does for one in
@@ -68,7 +74,7 @@ func CompileDocument(d *Document, options CompileOptions) (*Compiled, Diagnostic
 // had errors, so that conclusions from what is missing would be wrong.
 func check(root *source.Node, options CompileOptions, partial bool) (*checker, error) {
 	d := &decoder{}
-	c := &checker{findings: &d.findings, decoded: d.decode(field{"", root}), root: root, options: options}
+	c := &checker{findings: &d.findings, decoded: d.decode(field{"", root}), root: root, options: options, secretNames: map[string][]string{}}
 	if !partial || len(c.index) > 0 {
 		c.check()
 	}

@@ -1,84 +1,89 @@
 package graph
 
-import (
-	"encoding/json"
-	"errors"
-)
+import "encoding/json"
 
-// Undecided is the Decider that has no answer: advanced with it, a machine
-// goes as far as it gets on static edges and literals.
-type Undecided struct{}
-
-// Decide has no answer.
-func (Undecided) Decide(Question) (Decision, bool) { return Decision{}, false }
-
-// Recorder keeps what another Decider decides, up to the bounds of one batch.
+// Recorder is a Decider that asks another one and keeps the answers, until they
+// fill a batch of [MaxBatchDecisions] or [MaxBatchBytes]. From then on it has
+// no answer, so the machine stops and the next batch begins there.
 type Recorder struct {
 	decider   Decider
 	decisions []Decision
 	bytes     int
+	full      bool
 }
 
-// NewRecorder keeps what decider decides.
+// NewRecorder records what a decider answers.
 func NewRecorder(decider Decider) *Recorder { return &Recorder{decider: decider} }
 
-// Decide passes the question on, until the batch is full. A decision that
-// would overfill a batch begins the next one; one that is too large for any is
-// a failure.
+// Decide answers as the recorded decider does, while there is room. A batch
+// has at least one decision, however large.
 func (r *Recorder) Decide(q Question) (Decision, bool) {
-	if len(r.decisions) >= MaxBatchDecisions || r.bytes >= MaxBatchBytes {
+	if r.full {
 		return Decision{}, false
 	}
 	d, ok := r.decider.Decide(q)
 	if !ok {
-		return d, false
+		r.full = true
+		return Decision{}, false
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {
-		d = Decision{Failure: Failf(ErrTypeExpressionFailed, "a decision cannot be recorded: %v", err)}
-		raw = nil
+		d = Decision{Failure: Failf(ErrTypeExpressionFailed, "the decision has no JSON form: %v", err)}
 	}
 	if len(raw) > MaxDecisionBytes {
-		d = Decision{Failure: Failf(ErrTypeOutputTooLarge,
-			"a value of %d bytes was evaluated outside an action; at most %d can be. Make it in an action", len(raw), MaxDecisionBytes)}
-		raw = nil
+		raw, d = nil, Decision{Failure: Failf(ErrTypeOutputTooLarge,
+			"a value of %d bytes was evaluated outside an action; at most %d can be: make it in an action",
+			len(raw), MaxDecisionBytes)}
 	}
-	if len(r.decisions) > 0 && r.bytes+len(raw) > MaxBatchBytes {
+	size := len(raw) + 1
+	if len(r.decisions) > 0 && r.bytes+size > MaxBatchBytes {
+		r.full = true
 		return Decision{}, false
 	}
 	r.decisions = append(r.decisions, d)
-	r.bytes += len(raw)
+	r.bytes += size
+	r.full = len(r.decisions) >= MaxBatchDecisions
 	return d, true
 }
 
-// Decisions is the batch, in the order it was decided.
+// sized measures a decision as history will hold it. One that is too large for
+// a history is a failure instead.
+func sized(d Decision) (Decision, int) {
+	raw, err := json.Marshal(d)
+	switch {
+	case err != nil:
+		d = Decision{Failure: Failf(ErrTypeExpressionFailed, "the decision has no JSON form: %v", err)}
+	case len(raw) > MaxDecisionBytes:
+		d = Decision{Failure: Failf(ErrTypeOutputTooLarge,
+			"what the expressions give has %d bytes, more than %d; let an action make it", len(raw), MaxDecisionBytes)}
+	default:
+		return d, len(raw) + 1
+	}
+	return d, len(d.Failure.Message) + 64
+}
+
+// Decisions are the answers given, in order.
 func (r *Recorder) Decisions() []Decision { return r.decisions }
 
-// ErrDecisions is returned by [Recorded.Err] when a batch was not used up:
-// the machine that repeats it went another way than the one it was decided
-// for.
-var ErrDecisions = errors.New("graph: recorded decisions do not fit the run")
+// Recorded is a Decider that gives recorded answers again, in order, whatever
+// it is asked. When they are used up it has none.
+type Recorded struct {
+	decisions []Decision
+	used      int
+}
 
-// Recorded repeats recorded decisions, in their order.
-type Recorded struct{ decisions []Decision }
-
-// NewRecorded repeats a batch.
+// NewRecorded replays decisions.
 func NewRecorded(decisions []Decision) *Recorded { return &Recorded{decisions: decisions} }
 
-// Decide gives the next recorded decision; none when the batch is used up.
+// Decide gives the next recorded answer.
 func (r *Recorded) Decide(Question) (Decision, bool) {
-	if len(r.decisions) == 0 {
+	if r.used >= len(r.decisions) {
 		return Decision{}, false
 	}
-	d := r.decisions[0]
-	r.decisions = r.decisions[1:]
-	return d, true
+	r.used++
+	return r.decisions[r.used-1], true
 }
 
-// Err reports a batch that was not used up.
-func (r *Recorded) Err() error {
-	if len(r.decisions) > 0 {
-		return ErrDecisions
-	}
-	return nil
-}
+// Left is how many answers have not been used. After a replay it is zero, or
+// the replay took another way than the recording.
+func (r *Recorded) Left() int { return len(r.decisions) - r.used }

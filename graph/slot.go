@@ -12,9 +12,11 @@ import (
 // value. The compiler checks slots, the evaluator and the wrapper of actions
 // make programs of them, so all three agree on which names are in scope.
 type slot struct {
+	field string // of the node, such as next
 	path  string // below the node, such as next/cases/0/when
 	names expr.Names
 	text  string          // a condition
+	to    string          // where the condition leads; empty for while
 	raw   json.RawMessage // a value; nil for a condition
 	own   bool            // evaluated where the node runs, not where it is routed
 }
@@ -29,7 +31,7 @@ func (n *Node) slots() []slot {
 	var all []slot
 	value := func(path string, raw json.RawMessage, names expr.Names) {
 		if raw != nil {
-			all = append(all, slot{path: path, names: names, raw: raw, own: true})
+			all = append(all, slot{field: path, path: path, names: names, raw: raw, own: true})
 		}
 	}
 	value("args", n.Args, n.argsNames())
@@ -39,24 +41,27 @@ func (n *Node) slots() []slot {
 	value("show", n.Show, ownNames)
 	value("until", n.Until, ownNames)
 	if n.While != "" {
-		all = append(all, slot{path: "while", names: ownNames, text: n.While, own: true})
+		all = append(all, slot{field: "while", path: "while", names: ownNames, text: n.While, own: true})
 	}
-	all = append(all, caseSlots("cases", n.Cases, ownNames, true)...)
+	all = append(all, caseSlots("cases", "cases", n.Cases, ownNames, true)...)
 	if n.OnError != nil {
-		all = append(all, caseSlots("on_error/cases", n.OnError.Cases, ownNames|expr.Failure, false)...)
+		all = append(all, caseSlots("on_error", "on_error/cases", n.OnError.Cases, ownNames|expr.Failure, false)...)
 	}
 	if n.Next != nil {
-		all = append(all, caseSlots("next/cases", n.Next.Cases, ownNames, false)...)
+		all = append(all, caseSlots("next", "next/cases", n.Next.Cases, ownNames, false)...)
 	}
 	return all
 }
 
-func caseSlots(path string, cases []Case, names expr.Names, own bool) []slot {
+func caseSlots(field, path string, cases []Case, names expr.Names, own bool) []slot {
 	slots := make([]slot, 0, len(cases))
 	for i, c := range cases {
-		if c.When != "" {
-			slots = append(slots, slot{path: path + "/" + strconv.Itoa(i) + "/when", names: names, text: c.When, own: own})
+		if c.When == "" { // reported when it was read
+			continue
 		}
+		slots = append(slots, slot{
+			field: field, path: path + "/" + strconv.Itoa(i) + "/when", names: names, text: c.When, to: c.To, own: own,
+		})
 	}
 	return slots
 }
