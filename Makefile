@@ -58,7 +58,7 @@ golden: ## Rewrite the golden files; read the diff
 .PHONY: fuzz
 fuzz: ## Each fuzz test for FUZZTIME (1m)
 	grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file func; do \
-		go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${func#func }$$" -fuzztime $(FUZZTIME) || exit 1; \
+		go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${func#func }$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; \
 	done
 
 .PHONY: cover
