@@ -35,22 +35,6 @@ func canonical(data []byte, strictFFFD bool) (json.RawMessage, *Error) {
 	return p.out, nil
 }
 
-// Decode returns raw as nil, bool, string, [json.Number], []any or map[string]any.
-// Numbers keep every digit of their canonical form. Errors are [*Error].
-func Decode(raw json.RawMessage) (any, error) {
-	canon, err := Canonical(raw)
-	if err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(canon))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, &Error{Reason: ReasonSyntax, Err: err}
-	}
-	return v, nil
-}
-
 // Equal reports whether a and b are the same value: 1 and 1.0 are, in any order
 // of keys. Equal bytes are equal; otherwise text that is not JSON equals nothing.
 func Equal(a, b json.RawMessage) bool {

@@ -1,6 +1,7 @@
 package value_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/tidemill/tidemill/graph/value"
 )
@@ -256,6 +258,22 @@ func TestDecode(t *testing.T) {
 
 	_, err = value.Decode(json.RawMessage(`{"a":1,"a":2}`))
 	require.ErrorContains(t, err, "duplicate_key")
+}
+
+// Decoding gives what encoding/json gives, whatever is empty or nested.
+func TestDecodeAgreesWithEncoder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		raw, err := value.Marshal(anyValue(4).Draw(t, "value"))
+		require.NoError(t, err)
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		var want any
+		require.NoError(t, dec.Decode(&want))
+		got, err := value.Decode(raw)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
 }
 
 func TestEqual(t *testing.T) {

@@ -110,6 +110,8 @@ func FuzzCanonical(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(got), string(again))
 		require.Equal(t, string(canonicalBySlowPath(t, data)), string(got))
+		_, err = value.Decode(data)
+		require.NoError(t, err)
 	})
 }
 
@@ -166,6 +168,17 @@ func BenchmarkParseObject(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := value.ParseObject(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data := benchmarkInput()
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := value.Decode(data); err != nil {
 			b.Fatal(err)
 		}
 	}

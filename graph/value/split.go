@@ -1,6 +1,9 @@
 package value
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // split cuts a canonical object into its members. The values share the memory
 // of raw; their capacity ends where they end, so an append cannot reach a
@@ -56,6 +59,9 @@ func valueEnd(raw []byte, i int) int {
 
 // unquote reads a canonical string, in which there can be no error.
 func unquote(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
 	p := parser{in: raw}
 	content, _ := p.text()
 	return string(content)
