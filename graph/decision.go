@@ -59,6 +59,13 @@ type Decider interface {
 	Decide(q Question) (Decision, bool)
 }
 
+// Undecided is the Decider without answers: advanced with it, a machine goes
+// as far as static edges and literals lead.
+type Undecided struct{}
+
+// Decide has no answer.
+func (Undecided) Decide(Question) (Decision, bool) { return Decision{}, false }
+
 // The bounds of one batch of decisions.
 const (
 	MaxBatchDecisions = 250

@@ -25,8 +25,8 @@ func (r *run) begin(ctx workflow.Context, args converter.EncodedValues) *graph.F
 	if failure != nil {
 		return failure
 	}
-	if failure := r.takePin(ctx, input, options); failure != nil {
-		return failure
+	if r.takePin(ctx, input, options); r.pin.Failure != nil {
+		return r.pin.Failure
 	}
 	return r.makeMachine(ctx, input)
 }
@@ -47,9 +47,9 @@ func payloads(args converter.EncodedValues) (input, options json.RawMessage, fai
 }
 
 // takePin records what will steer the run. It is the first thing in history.
-func (r *run) takePin(ctx workflow.Context, input, options json.RawMessage) *graph.Failure {
-	future := workflow.ExecuteLocalActivity(localContext(ctx, time.Minute), activities.PinName, activities.PinInput{
-		Graph: r.info.WorkflowType.Name, Input: input, Options: options, Core: CoreVersion,
+func (r *run) takePin(ctx workflow.Context, input, options json.RawMessage) {
+	future := workflow.ExecuteLocalActivity(localContext(ctx, time.Minute), activities.NamePin, activities.PinInput{
+		Graph: r.info.WorkflowType.Name, Input: input, Options: options,
 	})
 	var raw json.RawMessage
 	err := future.Get(ctx, &raw)
@@ -57,18 +57,18 @@ func (r *run) takePin(ctx workflow.Context, input, options json.RawMessage) *gra
 		err = json.Unmarshal(raw, &r.pin)
 	}
 	if err != nil {
-		return graph.Failf(graph.ErrTypeInvalidDocument, "the graph could not be pinned: %v", err)
+		blocked("the graph cannot be pinned", err)
 	}
 	r.budget.spend(ctx, len(raw))
-	return r.pin.Failure
 }
+
+// blocked fails the workflow task, not the run: what went wrong is this
+// worker's, and the task is tried again until a worker can do it.
+func blocked(what string, err error) { panic(fmt.Errorf("workflows: %s by this worker: %w", what, err)) }
 
 // makeMachine starts the machine of the pinned graph.
 func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Failure {
-	document, err := graph.ParseDocument(r.pin.Document)
-	if err != nil {
-		return graph.Failf(graph.ErrTypeInvalidDocument, "the pinned graph cannot be read: %v", err)
-	}
+	document := r.pin.Document
 	plan, err := graph.NewPlan(document)
 	if err != nil {
 		return graph.Failf(graph.ErrTypeInvalidDocument, "%v", err)
@@ -122,12 +122,12 @@ func (r *run) refuse(ctx workflow.Context, failure *graph.Failure) error {
 		temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{report}})
 }
 
-// localContext is the context of our own local activities. They are retried
-// for as long as it takes: what they do cannot fail, only their worker can.
+// localContext is the context of our own local activities. What they do does
+// not fail; when it does, this worker cannot do it.
 func localContext(ctx workflow.Context, timeout time.Duration) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: timeout,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: time.Second},
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumAttempts: 3},
 	})
 }
 

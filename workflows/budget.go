@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -66,7 +67,7 @@ func flush(ctx workflow.Context) error {
 		Summary:             "ends a long workflow task",
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
 	})
-	return workflow.ExecuteActivity(ctx, activities.FlushName).Get(ctx, nil)
+	return workflow.ExecuteActivity(ctx, activities.NameFlush).Get(ctx, nil)
 }
 
 // advance runs the machine ahead to its next effects. Everything it cannot
@@ -84,9 +85,7 @@ func (r *run) advance(ctx workflow.Context) error {
 			r.machine.Advance(workflow.Now(ctx), graph.Undecided{})
 			continue
 		}
-		if err := r.decide(ctx); err != nil {
-			return err
-		}
+		r.decide(ctx)
 	}
 	return nil
 }
@@ -103,21 +102,26 @@ func (r *run) breathe(ctx workflow.Context) error {
 }
 
 // decide takes one batch of decisions.
-func (r *run) decide(ctx workflow.Context) error {
+func (r *run) decide(ctx workflow.Context) {
 	now := workflow.Now(ctx)
-	future := workflow.ExecuteLocalActivity(localContext(ctx, 10*time.Second), activities.DecideName,
-		activities.DecideInput{Machine: r.machine.Clone(), Now: now})
+	future := workflow.ExecuteLocalActivity(localContext(ctx, 10*time.Second), activities.NameDecide,
+		activities.DecideInput{
+			Machine: r.machine.Clone(), Now: now, Document: r.pin.Document, Fingerprint: r.pin.Fingerprint,
+		})
 	var raw json.RawMessage
-	if err := future.Get(ctx, &raw); err != nil {
-		return err
-	}
 	var decisions []graph.Decision
-	if err := json.Unmarshal(raw, &decisions); err != nil {
-		return err
+	err := future.Get(ctx, &raw)
+	if err == nil {
+		err = json.Unmarshal(raw, &decisions)
+	}
+	if err != nil {
+		blocked("what comes next cannot be decided", err)
 	}
 	r.budget.spend(ctx, len(raw))
 	r.collect(ctx)
 	recorded := graph.NewRecorded(decisions)
 	r.machine.Advance(now, recorded)
-	return recorded.Err()
+	if left := recorded.Left(); left > 0 {
+		blocked("recorded decisions cannot be repeated", fmt.Errorf("%d are left over", left))
+	}
 }

@@ -26,14 +26,5 @@ const (
 	AttributeTrigger = "TidemillTrigger" // Keyword: the trigger that started the run
 )
 
-// CoreVersion is the version of the interpreter that a new run pins.
-const CoreVersion = 1
-
-// How activities are driven.
-const (
-	// heartbeatTimeout is how long a worker may be silent before its attempt
-	// counts as interrupted.
-	heartbeatTimeout = 15 * time.Second
-	// unlimited stands for "no timeout": the server demands one.
-	unlimited = 10 * 365 * 24 * time.Hour
-)
+// unlimited stands for a node's timeout of none: the server demands one.
+const unlimited = 10 * 365 * 24 * time.Hour

@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -41,10 +40,11 @@ func (r *run) runNode(ctx workflow.Context, e graph.RunNode) {
 	r.budget.command(ctx, len(e.Task.Input)+e.Task.State.Size())
 	future := workflow.ExecuteActivity(ctx, e.Task.Node.Run.ActivityType(), e.Task)
 	workflow.GoNamed(ctx, string(address), func(ctx workflow.Context) {
-		var raw json.RawMessage
-		err := future.Get(ctx, &raw)
+		var result graph.Result
+		err := future.Get(ctx, &result)
 		delete(r.open, address)
-		r.push(func(now time.Time) { r.machine.End(now, address, activities.EndingOf(raw, err)) })
+		ending := activities.EndingOf(e.Task.Node, &result, err)
+		r.push(func(now time.Time) { r.machine.End(now, address, ending) })
 	})
 }
 
@@ -55,13 +55,13 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 	if node.Timeout != graph.None {
 		// The wrapper ends an attempt on time. The server's own limit lies a
 		// heartbeat behind it, so that a lost worker is always seen as one.
-		limit = node.Timeout.Std() + heartbeatTimeout
+		limit = node.Timeout.Std() + activities.Backstop
 	}
 	return workflow.ActivityOptions{
 		ActivityID:          string(e.Task.Run.Address),
 		TaskQueue:           node.Run.TaskQueue,
 		StartToCloseTimeout: limit,
-		HeartbeatTimeout:    heartbeatTimeout,
+		HeartbeatTimeout:    activities.HeartbeatTimeout,
 		WaitForCancellation: true,
 		RetryPolicy:         retryPolicy(node.Retry, e.MaxAttempts),
 		Summary:             summaryOf(node),
@@ -83,7 +83,7 @@ func retryPolicy(retry *graph.Retry, attempts int) *temporal.RetryPolicy {
 		InitialInterval:        time.Millisecond,
 		BackoffCoefficient:     1,
 		MaximumAttempts:        int32(attempts), //nolint:gosec // the compiler bounds attempts
-		NonRetryableErrorTypes: []string{activities.ErrTypeInterrupted, activities.ErrTypeSDKNotRegistered},
+		NonRetryableErrorTypes: []string{activities.ErrTypeInterrupted, activities.ErrTypeNotRegistered},
 	}
 	if retry == nil {
 		return policy

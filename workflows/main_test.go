@@ -1,0 +1,183 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/devserver"
+	"github.com/tidemill/tidemill/internal/historytest"
+	"github.com/tidemill/tidemill/internal/temporaltest"
+	"github.com/tidemill/tidemill/workflows"
+)
+
+var shared = temporaltest.NewShared(devserver.Options{})
+
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
+
+// world is one test's worker with its graphs and actions, on a task queue of
+// its own. Every history it makes is replayed when the test ends.
+type world struct {
+	tb     testing.TB
+	server *temporaltest.Server
+	client client.Client
+	queue  string
+	worker worker.Worker
+	runs   []client.WorkflowRun
+}
+
+// parts is what a test's worker is built from.
+type parts struct {
+	graphs   []string // documents
+	register func(*activities.Registry)
+	edit     func(*activities.Options)
+	worker   worker.Options
+}
+
+// setup starts a worker for the parts.
+func setup(tb testing.TB, p parts) *world {
+	tb.Helper()
+	server := shared.Server(tb)
+	w := &world{tb: tb, server: server, client: server.Client(tb), queue: server.TaskQueue(tb)}
+	tb.Cleanup(w.replayAll)
+	w.worker = w.start(p)
+	return w
+}
+
+// start starts a further worker on the world's task queue.
+func (w *world) start(p parts) worker.Worker {
+	w.tb.Helper()
+	registry := activities.NewRegistry()
+	if p.register != nil {
+		p.register(registry)
+	}
+	catalogue := activities.NewCatalogue(registry)
+	for _, text := range p.graphs {
+		require.NoError(w.tb, catalogue.AddFile("graph.yaml", []byte(text)))
+	}
+	options := activities.Options{
+		Registry: registry, Catalogue: catalogue,
+		SearchAttributes: []string{workflows.AttributeGraph, workflows.AttributeStatus, workflows.AttributeWaiting},
+	}
+	if p.edit != nil {
+		p.edit(&options)
+	}
+	a, err := activities.New(options)
+	require.NoError(w.tb, err)
+	p.worker.MaxHeartbeatThrottleInterval = time.Second
+	return w.server.Worker(w.tb, w.client, w.queue, p.worker, func(r worker.Registry) {
+		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
+		a.Register(r)
+	})
+}
+
+// run starts a run of a graph.
+func (w *world) run(graphID string, args ...any) client.WorkflowRun {
+	w.tb.Helper()
+	options := client.StartWorkflowOptions{ID: w.queue + "-" + graphID + "-" + time.Now().Format("150405.000000"), TaskQueue: w.queue}
+	started, err := w.client.ExecuteWorkflow(w.tb.Context(), options, graphID, args...)
+	require.NoError(w.tb, err)
+	w.runs = append(w.runs, started)
+	return started
+}
+
+// output waits for a run's output.
+func (w *world) output(run client.WorkflowRun) string {
+	w.tb.Helper()
+	ctx, cancel := context.WithTimeout(w.tb.Context(), time.Minute)
+	defer cancel()
+	var out json.RawMessage
+	require.NoError(w.tb, run.Get(ctx, &out))
+	return string(out)
+}
+
+// failure waits for a run to fail, and reads its error type and its document.
+func (w *world) failure(run client.WorkflowRun) (string, graph.Report) {
+	w.tb.Helper()
+	ctx, cancel := context.WithTimeout(w.tb.Context(), time.Minute)
+	defer cancel()
+	err := run.Get(ctx, nil)
+	var report graph.Report
+	if canceled := new(temporal.CanceledError); errors.As(err, &canceled) {
+		require.NoError(w.tb, canceled.Details(&report))
+		return "cancelled", report
+	}
+	failed := new(temporal.ApplicationError)
+	require.ErrorAs(w.tb, err, &failed)
+	require.NoError(w.tb, failed.Details(&report))
+	return failed.Type(), report
+}
+
+// status is a run's outcome document now.
+func (w *world) status(run client.WorkflowRun) graph.Report {
+	w.tb.Helper()
+	value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), workflows.QueryStatus)
+	require.NoError(w.tb, err)
+	var report graph.Report
+	require.NoError(w.tb, value.Get(&report))
+	return report
+}
+
+// until waits until a run's document fits.
+func (w *world) until(run client.WorkflowRun, what string, fits func(graph.Report) bool) graph.Report {
+	w.tb.Helper()
+	var report graph.Report
+	temporaltest.Wait(w.tb, 30*time.Second, what, func() bool {
+		value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), workflows.QueryStatus)
+		return err == nil && value.Get(&report) == nil && fits(report)
+	})
+	return report
+}
+
+func (w *world) paused(run client.WorkflowRun) graph.Report {
+	w.tb.Helper()
+	return w.until(run, "the run to be paused", func(r graph.Report) bool { return r.Status == graph.StatusPaused })
+}
+
+func (w *world) signal(run client.WorkflowRun, name string, payload any) {
+	w.tb.Helper()
+	require.NoError(w.tb, w.client.SignalWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), name, payload))
+}
+
+// resume answers by update.
+func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workflows.ResumeResult, error) {
+	w.tb.Helper()
+	handle, err := w.client.UpdateWorkflow(w.tb.Context(), client.UpdateWorkflowOptions{
+		WorkflowID: run.GetID(), RunID: run.GetRunID(), UpdateName: workflows.UpdateResume,
+		Args: []any{in}, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err != nil {
+		return workflows.ResumeResult{}, err
+	}
+	var result workflows.ResumeResult
+	return result, handle.Get(w.tb.Context(), &result)
+}
+
+// replayAll replays what the test made, on a worker that has nothing of what
+// the test's worker had: only history and pin may steer a run.
+func (w *world) replayAll() {
+	c, err := client.DialContext(context.Background(), client.Options{HostPort: w.server.Address(), Logger: temporaltest.Logger()})
+	require.NoError(w.tb, err)
+	defer c.Close()
+	for _, run := range w.runs {
+		recording := historytest.Record(w.tb, c, run.GetID(), run.GetRunID())
+		historytest.Replay(w.tb, recording, func(r worker.WorkflowReplayer) {
+			r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
+		})
+		for i, task := range temporaltest.Tasks(recording.History) {
+			require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
+			require.LessOrEqual(w.tb, task.Bytes, 512<<10, "bytes of workflow task %d", i)
+		}
+	}
+}
