@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // ErrTypeNotRegistered is the type of the error with which an SDK refuses an activity
@@ -23,6 +25,10 @@ const ErrTypeNotRegistered = "ActivityNotRegisteredError"
 // activity without our wrapper says it in its own words: its error type is kept.
 func EndingOf(node *graph.Node, result *graph.Result, err error) graph.Ending {
 	e := endingOf(result, err)
+	e.Result = canonicalResult(e.Result)
+	for f := e.Failure; f != nil; f = f.Cause {
+		f.Details = canonical(f.Details)
+	}
 	if e.Failure != nil && node != nil && node.Retry != nil && slices.Contains(node.Retry.NonRetryable, e.Failure.Type) {
 		e.Final = true
 	}
@@ -58,7 +64,7 @@ func endingOfReported(e *temporal.ApplicationError) graph.Ending {
 		return graph.Ending{Kind: graph.Interrupted, Interruption: graph.InterruptNotRegistered}
 	}
 	var r AttemptReport
-	if !e.HasDetails() || e.Details(&r) != nil || !r.valid() {
+	if !detail(e, &r) || !r.valid() {
 		return *endingOfApplication(e)
 	}
 	end := graph.Ending{
@@ -107,7 +113,7 @@ func endingOfCancel(err error, e *temporal.CanceledError) graph.Ending {
 	var r CancelReport
 	whole := new(temporal.ActivityError)
 	switch {
-	case e.HasDetails() && e.Details(&r) == nil && r.Effect != "":
+	case detail(e, &r) && r.Effect != "":
 		end.Failure.Effect = r.Effect
 	case errors.As(err, &whole) && whole.StartedEventID() == 0:
 		end.Failure.Effect = effectNone
@@ -117,3 +123,31 @@ func endingOfCancel(err error, e *temporal.CanceledError) graph.Ending {
 
 // effectNone is the effect of an action that was never begun.
 const effectNone = "none"
+
+// canonicalResult undoes what the way through a payload does to JSON text, so
+// that sizes and digests are those of the value.
+func canonicalResult(r *graph.Result) *graph.Result {
+	if r == nil {
+		return nil
+	}
+	clean := *r
+	clean.Output = canonical(r.Output)
+	if r.Pause != nil {
+		pause := *r.Pause
+		pause.Show, pause.ResumeSchema = canonical(pause.Show), canonical(pause.ResumeSchema)
+		clean.Pause = &pause
+	}
+	return &clean
+}
+
+// canonical keeps what is absent absent, and text that is not JSON as it stands.
+func canonical(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return raw
+	}
+	clean, err := value.Canonical(raw)
+	if err != nil {
+		return raw
+	}
+	return clean
+}

@@ -135,23 +135,33 @@ func endingOfApplication(e *temporal.ApplicationError) *graph.Ending {
 // firstDetail is the first detail of a Temporal error: raw JSON when it came
 // over the wire, any Go value when the error was made here.
 func firstDetail(e *temporal.ApplicationError) (any, bool) {
-	if !e.HasDetails() {
-		return nil, false
-	}
 	var raw json.RawMessage
-	if err := e.Details(&raw); err == nil {
+	if detail(e, &raw) {
 		return raw, true
 	}
 	var local any
-	if err := e.Details(&local); err != nil {
-		return nil, false
-	}
-	return local, true
+	ok := detail(e, &local)
+	return local, ok
+}
+
+// detail reads the first detail of a Temporal error into v. The SDK panics when
+// the error was made in this process with a detail of another type.
+func detail(e interface {
+	HasDetails() bool
+	Details(into ...any) error
+}, v any,
+) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return e.HasDetails() && e.Details(v) == nil
 }
 
 // failureType keeps the words that are ours from being claimed by an action.
 func failureType(errorType string) string {
-	if errorType == "" || strings.HasPrefix(errorType, reservedPrefix) {
+	if errorType == "" || errorType == ErrTypeNotRegistered || strings.HasPrefix(errorType, reservedPrefix) {
 		return graph.ErrTypeActionException
 	}
 	return cut(errorType, 128)

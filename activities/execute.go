@@ -45,8 +45,7 @@ func (t *try) conclude(ctx context.Context, r returned, why ended) *graph.Ending
 		return cancelledEnding(r.err)
 	}
 	if !r.left && r.err == nil {
-		t.answer = r.result
-		if failure := t.finish(); failure != nil {
+		if failure := t.finish(r); failure != nil {
 			return failed(failure)
 		}
 		return nil

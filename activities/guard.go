@@ -36,7 +36,7 @@ func (g *guard) lookup(name string) (string, error) {
 	defer g.mu.Unlock()
 	if err != nil {
 		if g.refused == nil {
-			g.refused = graph.Failf(graph.ErrTypeSecretNotAllowed, "secret %q: %v", name, err)
+			g.refused = graph.Failf(graph.ErrTypeSecretNotAllowed, "%v", err)
 			if !errors.Is(err, ErrSecretNotAllowed) {
 				g.refused.Type = graph.ErrTypeActionException
 			}

@@ -23,7 +23,6 @@ type try struct {
 	earlier json.RawMessage // heartbeat details of an earlier attempt
 	number  int             // of the attempt, over all schedulings of the activation
 	args    json.RawMessage
-	answer  Result
 	result  *graph.Result
 }
 
@@ -118,52 +117,58 @@ func (a *Activities) evaluateArgs(t *try) (failure *graph.Failure) {
 	return failure
 }
 
-// call runs the action and sends what it returned. A panic is an error.
+// call runs the action and sends what it returned, written as JSON: encoders are
+// the author's code as well. A panic is an error, and so is a goroutine that ends
+// without returning.
 func (t *try) call(ctx context.Context, done chan<- returned) {
-	var r returned
+	r := returned{err: errNoReturn}
 	defer func() {
 		if p := recover(); p != nil {
 			r = returned{err: &panicError{value: p, stack: string(debug.Stack())}}
 		}
 		done <- r
 	}()
-	r.result, r.err = t.action.call(ctx, t.args)
+	result, err := t.action.call(ctx, t.args)
+	if err != nil {
+		r = returned{err: err}
+		return
+	}
+	encoded, failure := result.encode()
+	r = returned{result: result, encoded: encoded, failure: failure}
 }
 
 // finish turns the action's answer into the node's result: the action's own
 // delta first, then what the node's output and delta say.
-func (t *try) finish() *graph.Failure {
-	if failure := t.answer.checkControl(); failure != nil {
+func (t *try) finish(a returned) *graph.Failure {
+	if a.failure != nil {
+		return a.failure
+	}
+	if failure := a.result.checkControl(); failure != nil {
 		return failure
 	}
-	e, failure := t.answer.encode()
-	if failure != nil {
-		return failure
-	}
-	r := &graph.Result{Control: t.answer.control, Output: e.output, Delta: e.delta, Target: t.answer.target}
-	t.result = r
-	switch r.Control {
+	t.result = &graph.Result{Control: a.result.control, Delta: a.encoded.delta}
+	switch a.result.control {
 	case graph.ControlRoute:
-		r.Output = nil
+		t.result.Target = a.result.target
 		return nil
 	case graph.ControlPause:
-		r.Output, r.Pause = nil, &t.answer.pause
+		t.result.Pause = &a.result.pause
 		return nil
 	case graph.ControlOutput, graph.ControlOK, graph.ControlStop:
 	}
-	output, delta, failure := t.program.Finish(t.task, e.full, e.output)
+	output, delta, failure := t.program.Finish(t.task, a.encoded.full, a.encoded.output)
 	if failure != nil {
 		return failure
 	}
 	for _, m := range delta {
-		r.Delta.Set(m.Key, m.Value)
+		t.result.Delta.Set(m.Key, m.Value)
 	}
-	if r.Control == graph.ControlOK && t.task.Node.Output == nil {
-		output = nil
-	} else if r.Control == graph.ControlOK {
-		r.Control = graph.ControlOutput // the node gives the output that the action does not
+	switch {
+	case t.result.Control != graph.ControlOK:
+		t.result.Output = output
+	case t.task.Node.Output != nil: // the node gives the output that the action does not
+		t.result.Control, t.result.Output = graph.ControlOutput, output
 	}
-	r.Output = output
 	return nil
 }
 

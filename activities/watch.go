@@ -8,6 +8,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/tidemill/tidemill/graph"
 )
 
 // ended is what ended an attempt from outside.
@@ -26,18 +28,22 @@ const (
 // interrupted. What it completes in that time counts.
 const moment = 2 * time.Second
 
-// errTimeout and errEnded are the causes an action finds in its context.
+// The first two are the causes an action finds in its context.
 var (
 	errTimeout = errors.New("activities: the node's timeout has passed")
 	errEnded   = errors.New("activities: the attempt was ended")
+	// errNoReturn is the error of an action that ended its goroutine.
+	errNoReturn = errors.New("activities: the action ended its goroutine without returning")
 )
 
 // returned is what an action gave back. Left is set when it did not, and is left
 // behind.
 type returned struct {
-	result Result
-	err    error
-	left   bool
+	result  Result
+	encoded evaluated
+	failure *graph.Failure // the result could not be encoded
+	err     error
+	left    bool
 }
 
 // watch waits for an action and for everything that may end it sooner.

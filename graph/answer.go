@@ -69,8 +69,6 @@ func (m *Machine) Judge(answer Answer) *Failure {
 	switch {
 	case failure != nil:
 		return failure
-	case m.find(p.ID).Phase == PhaseAnswered:
-		return Failf(ErrTypePauseClosed, "pause %s has been answered", p.ID)
 	case answer.Input == nil:
 		return Failf(ErrTypeResumeInputRequired, "an answer needs an input; null is one")
 	case len(answer.Input) > m.limits.Payload:
@@ -129,9 +127,16 @@ func (m *Machine) Find(answer Answer) (Pause, bool) {
 	return p, failure == nil
 }
 
+// Answering reports whether answers of a pause are being checked.
+func (m *Machine) Answering(id Address) bool {
+	a := m.find(id)
+	return a != nil && a.Phase == PhaseAnswered
+}
+
 // Answer takes an answer, or says why not. An answer whose fit to the schema
-// is not known yet is taken provisionally: the next Advance checks it, and
-// opens the pause again when it does not fit.
+// is not known yet is taken provisionally, and so is one that comes behind it:
+// the next Advance checks them in order, takes the first that fits, and refuses
+// the others. When none fits the pause stays open.
 func (m *Machine) Answer(now time.Time, answer Answer) *Failure {
 	if failure := m.Judge(answer); failure != nil {
 		return failure
@@ -139,8 +144,8 @@ func (m *Machine) Answer(now time.Time, answer Answer) *Failure {
 	p, _ := m.addressed(m.Pauses(), answer.PauseID)
 	a := m.find(p.ID)
 	answer.PauseID = p.ID
-	if p.ResumeSchema != nil && !answer.Checked {
-		a.Phase, a.Answer = PhaseAnswered, &answer
+	if a.Phase == PhaseAnswered || p.ResumeSchema != nil && !answer.Checked {
+		a.Phase, a.Offered = PhaseAnswered, append(a.Offered, answer)
 		return nil
 	}
 	m.accept(now, a, answer)
@@ -148,18 +153,24 @@ func (m *Machine) Answer(now time.Time, answer Answer) *Failure {
 	return nil
 }
 
-// checkAnswer holds a provisional answer against the pause's schema.
+// checkAnswer holds the next provisional answer against the pause's schema.
 func (m *Machine) checkAnswer(now time.Time, a *Activation, decider Decider) bool {
-	d, ok := m.ask(a, decider, Question{Kind: AskSchema, Schema: a.Pause.ResumeSchema, Subject: a.Answer.Input})
-	if !ok {
-		return false
+	answer, rest := a.Offered[0], a.Offered[1:]
+	if schema := a.Pause.ResumeSchema; schema != nil && !answer.Checked {
+		d, ok := m.ask(a, decider, Question{Kind: AskSchema, Schema: schema, Subject: answer.Input})
+		if !ok {
+			return false
+		}
+		if d.Failure != nil {
+			m.Reject(now, answer.Via, string(answer.PauseID), Failf(ErrTypeInvalidResumeInput, "%s", d.Failure.Message))
+			if a.Offered = rest; len(rest) == 0 {
+				a.Phase, a.Offered = PhasePaused, nil
+			}
+			return true
+		}
 	}
-	answer := *a.Answer
-	a.Answer = nil
-	if d.Failure != nil {
-		a.Phase = PhasePaused
-		m.Reject(now, answer.Via, string(answer.PauseID), Failf(ErrTypeInvalidResumeInput, "%s", d.Failure.Message))
-		return true
+	for _, late := range rest {
+		m.Reject(now, late.Via, string(late.PauseID), Failf(ErrTypePauseClosed, "pause %s has been answered", late.PauseID))
 	}
 	m.accept(now, a, answer)
 	return true
@@ -174,7 +185,7 @@ func (m *Machine) accept(now time.Time, a *Activation, answer Answer) {
 		Via: answer.Via, UpdateID: answer.UpdateID, At: now,
 	})
 	m.mark(a, NodeActive)
-	a.Pause, a.Answer = nil, nil
+	a.Pause, a.Offered = nil, nil
 	if m.plan.Node(a.Node).Type == TypePause {
 		a.Phase, a.Answer = PhaseDeciding, &answer
 		return

@@ -65,10 +65,7 @@ func (c *checker) condition(from *origin, s slot) expr.Reads {
 func (c *checker) value(node *Node, from *origin, s slot) expr.Reads {
 	compiled, found := c.language.CompileTemplate(s.raw, s.names)
 	for _, e := range found {
-		if e.Code == expr.WrongScope && strings.HasPrefix(e.Message, "result ") && s.names != ownNames|expr.Result && isResultSlot(s) {
-			e.Message, e.Fix = "a node of type "+string(node.Type)+" has no result", "use input, which its predecessor passed on"
-		}
-		c.expressionError(from.place(s.path)+pointer(e.Pointer), e.Error)
+		c.expressionError(from.place(s.path)+pointer(e.Pointer), reword(e.Error, node, s))
 	}
 	if compiled == nil {
 		return expr.Reads{}
@@ -79,7 +76,18 @@ func (c *checker) value(node *Node, from *origin, s slot) expr.Reads {
 	return compiled.Reads()
 }
 
-func isResultSlot(s slot) bool { return s.path == "output" || s.path == "delta" }
+// reword explains what is special about a node where the language only knows
+// the field.
+func reword(e expr.Error, node *Node, s slot) expr.Error {
+	switch {
+	case e.Code == expr.WrongScope && (s.field == "output" || s.field == "delta") && strings.HasPrefix(e.Message, "result "):
+		e.Message, e.Fix = "a node of type "+string(node.Type)+" has no result", "use input, which its predecessor passed on"
+	case e.Code == expr.SecretNotAllowed && s.field == "args" && node.Run.Activity != "":
+		e.Message, e.Fix = "the arguments of an activity that is not an action are in the history, where no secret may be",
+			"let the activity get the secret itself, or make it an action"
+	}
+	return e
+}
 
 func (c *checker) expressionError(at pointer, e expr.Error) {
 	c.fail(at, e.Code, e.Fix, "%s", e.Message)

@@ -76,7 +76,8 @@ type Activation struct {
 	Target  string          `json:"target,omitempty"` // PhaseRouting: explicit
 	Failure *Failure        `json:"failure,omitempty"`
 	Pause   *Pause          `json:"pause,omitempty"`
-	Answer  *Answer         `json:"answer,omitempty"` // PhaseAnswered
+	Offered []Answer        `json:"offered,omitempty"` // PhaseAnswered: being checked, in order
+	Answer  *Answer         `json:"answer,omitempty"`  // accepted; what follows is not decided yet
 }
 
 // LoopFrame counts the turns of a loop that an activation is inside of.
@@ -218,7 +219,7 @@ func (a *Activation) checkPhase() error {
 			missing = "pause"
 		}
 	case PhaseAnswered:
-		if a.Pause == nil || a.Answer == nil {
+		if a.Pause == nil || len(a.Offered) == 0 {
 			missing = "pause or answer"
 		}
 	case PhaseChecking:

@@ -16,6 +16,7 @@ const (
 	codeConflictingFields   = "conflicting_fields"
 	codeUnsupportedVersion  = "unsupported_version"
 	codeUnsupportedKind     = "unsupported_kind"
+	codeInvalidValue        = "invalid_value"
 	codeInvalidRevision     = "expected_nonempty_binary_or_non_negative_integer"
 
 	// Ids and types.
@@ -113,6 +114,7 @@ func shapeCodes() [][2]string {
 		{codeConflictingFields, "Two fields are given that exclude each other."},
 		{codeUnsupportedVersion, "The document's version is not 1."},
 		{codeUnsupportedKind, "The document describes something other than a graph."},
+		{codeInvalidValue, "A Go value has no JSON form."},
 		{codeInvalidRevision, "A revision is text that is not empty, or a whole number of at least 0."},
 		{codeInvalidID, "An id has a form that is not allowed."},
 		{codeReservedID, "The id belongs to Tidemill."},

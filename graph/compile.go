@@ -61,7 +61,7 @@ func Compile(name string, data []byte, options CompileOptions) (*Compiled, Diagn
 func CompileDocument(d *Document, options CompileOptions) (*Compiled, Diagnostics) {
 	data, err := sourceForm(d)
 	if err != nil {
-		return nil, Diagnostics{{Severity: SeverityError, Code: source.CodeInvalidSyntax, Message: err.Error()}}
+		return nil, Diagnostics{valueMistake(err)}
 	}
 	compiled, found := Compile("", data, options)
 	for i := range found {
@@ -89,7 +89,7 @@ func finish(d *Document, warnings Diagnostics) (*Compiled, Diagnostics) {
 		out.Plan, err = NewPlan(d)
 	}
 	if err != nil {
-		return nil, append(warnings, Diagnostic{Severity: SeverityError, Code: source.CodeInvalidSyntax, Message: err.Error()})
+		return nil, append(warnings, valueMistake(err))
 	}
 	out.Fingerprint = out.Plan.Fingerprint
 	return out, warnings

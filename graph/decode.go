@@ -71,7 +71,11 @@ func (d *decoder) items(f field, what string) []field {
 func (d *decoder) text(f field, code, what string) (string, bool) {
 	switch {
 	case !f.isText():
-		d.fail(f.at, code, quoteHint(f), "%s must be text, and this is %s", what, kindWord(f.kind()))
+		hint := quoteHint(f)
+		if code == codeExpectedNonempty {
+			hint = "write a name" // the digits of a number in quotes are none
+		}
+		d.fail(f.at, code, hint, "%s must be text, and this is %s", what, kindWord(f.kind()))
 		return "", false
 	case f.node.Text == "":
 		d.fail(f.at, code, "", "%s must not be empty", what)

@@ -31,7 +31,7 @@ func (d *decoder) route(f field) *Route {
 	switch {
 	case f.isText():
 		return &Route{To: d.target(f, "an edge")}
-	case f.kind() != source.Object || len(f.node.Members) == 0:
+	case f.kind() != source.Object:
 		d.fail(f.at, codeInvalidEdge, "write a node id, end, {cases, default} or {route: {call: NAME}}",
 			"an edge cannot be %s", kindWord(f.kind()))
 		return nil
@@ -125,7 +125,7 @@ func (d *decoder) onError(f field) *OnError {
 	switch {
 	case f.isText():
 		return &OnError{Route{To: d.target(f, "on_error")}}
-	case f.kind() != source.Object || len(f.node.Members) == 0:
+	case f.kind() != source.Object:
 		d.fail(f.at, codeInvalidOnError, "write a node id, end or {cases, default}", "on_error cannot be %s", kindWord(f.kind()))
 		return nil
 	}

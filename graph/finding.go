@@ -54,7 +54,9 @@ func (r *findings) failed() bool {
 // keeps the order in which it was found.
 func (r *findings) diagnostics(file string, text []byte, root *source.Node, problems []source.Problem) Diagnostics {
 	all := make(Diagnostics, 0, len(problems)+len(r.found))
+	unread := map[string]bool{}
 	for _, p := range problems {
+		unread[p.Pointer] = true
 		all = append(all, Diagnostic{
 			Severity: SeverityError, Code: p.Code, File: file, Line: p.Pos.Line, Column: p.Pos.Column,
 			Pointer: p.Pointer, Message: p.Message, Fix: p.Fix,
@@ -62,6 +64,9 @@ func (r *findings) diagnostics(file string, text []byte, root *source.Node, prob
 	}
 	lines := newLines(text)
 	for _, f := range r.found {
+		if f.at != "" && unread[string(f.at)] {
+			continue // the text itself is at fault, which has been said
+		}
 		position := lines.position(f, root)
 		all = append(all, Diagnostic{
 			Severity: f.severity, Code: f.code, File: file, Line: position.Line, Column: position.Column,

@@ -126,6 +126,7 @@ func (cp *Checkpoint) clone() Checkpoint {
 	c.Rejected.Last = slices.Clone(cp.Rejected.Last)
 	for i := range c.Activations {
 		c.Activations[i].Loops = slices.Clone(c.Activations[i].Loops)
+		c.Activations[i].Offered = slices.Clone(c.Activations[i].Offered)
 	}
 	return c
 }

@@ -134,7 +134,7 @@ func cutText(text string, limit int) string {
 func (m *Machine) expire(now time.Time, a *Activation) {
 	m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedExpired, At: now})
 	node := m.plan.Node(a.Node)
-	a.Pause, a.Answer = nil, nil
+	a.Pause, a.Offered = nil, nil
 	if node.Type == TypePause && node.OnExpire != "" {
 		m.mark(a, NodeCompleted)
 		m.follow(a, node.OnExpire, a.Input)

@@ -58,7 +58,7 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 		m.emit(CancelNode{Address: a.Address})
 	case PhasePaused, PhaseAnswered:
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedCancelled, At: now})
-		a.Phase, a.Answer = PhaseCancelled, nil
+		a.Phase, a.Offered = PhaseCancelled, nil
 		m.mark(a, NodeCancelled)
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		a.Phase = PhaseCancelled

@@ -64,7 +64,9 @@ func (r *run) takePin(ctx workflow.Context, input, options json.RawMessage) {
 
 // blocked fails the workflow task, not the run: what went wrong is this
 // worker's, and the task is tried again until a worker can do it.
-func blocked(what string, err error) { panic(fmt.Errorf("workflows: %s by this worker: %w", what, err)) }
+func blocked(what string, err error) {
+	panic(fmt.Errorf("workflows: %s by this worker: %w", what, err))
+}
 
 // makeMachine starts the machine of the pinned graph.
 func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Failure {

@@ -3,13 +3,13 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/tidemill/tidemill/activities"
@@ -23,15 +23,15 @@ version: 1
 id: linear
 entry: a
 nodes:
-  - {id: a, run: add, args: {n: "${ state.n }"}, delta: {n: "${ result }"}, next: b}
-  - {id: b, run: add, args: {n: "${ state.n }"}, delta: {n: "${ result }"}, next: c}
-  - {id: c, run: add, args: {n: "${ state.n }"}, delta: {n: "${ result }"}, next: d}
-  - {id: d, run: add, args: {n: "${ state.n }"}, delta: {n: "${ result }"}, next: e}
-  - {id: e, run: add, args: {n: "${ state.n }"}, delta: {n: "${ result }"}, next: end}
+  - {id: a, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: b}
+  - {id: b, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: c}
+  - {id: c, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: d}
+  - {id: d, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: e}
+  - {id: e, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: end}
 `
 
 type number struct {
-	N int `json:"n"`
+	N int `json:"count"`
 }
 
 func add(_ context.Context, in number) (int, error) { return in.N + 1, nil }
@@ -43,7 +43,7 @@ func registerAdd(r *activities.Registry) { activities.Register(r, "add", add) }
 func TestLinearGraph(t *testing.T) {
 	t.Parallel()
 	w := setup(t, parts{graphs: []string{linear}, register: registerAdd})
-	run := w.run("linear", json.RawMessage(`{"n":1}`))
+	run := w.run("linear", json.RawMessage(`{"count":1}`))
 	require.Equal(t, "6", w.output(run))
 
 	history := temporaltest.History(t, w.client, run.GetID(), run.GetRunID())
@@ -57,7 +57,7 @@ func TestLinearGraph(t *testing.T) {
 	}
 	report := w.status(run)
 	require.Equal(t, graph.StatusCompleted, report.Status)
-	require.JSONEq(t, `{"n":6}`, string(report.State))
+	require.JSONEq(t, `{"count":6}`, string(report.State))
 	require.Equal(t, 5, report.Steps)
 }
 
@@ -99,11 +99,11 @@ func TestRefusedSignals(t *testing.T) {
 	run := w.run("approval", json.RawMessage(`{"order":7}`))
 	w.paused(run)
 
-	w.signal(run, workflows.SignalResume, "x")                                    // no object
-	w.signal(run, workflows.SignalResume, map[string]any{"approved": "true"})     // does not fit
-	w.signal(run, workflows.SignalResumePrefix+"ask#2", map[string]any{"a": 1})   // no such pause
-	w.signal(run, "nonsense", 1)                                                  // no such signal
-	w.signal(run, workflows.SignalResume, []byte{0xff, 0xfe})                     // not JSON
+	w.signal(run, workflows.SignalResume, "x")                                  // no object
+	w.signal(run, workflows.SignalResume, map[string]any{"approved": "true"})   // does not fit
+	w.signal(run, workflows.SignalResumePrefix+"ask#2", map[string]any{"a": 1}) // no such pause
+	w.signal(run, "nonsense", 1)                                                // no such signal
+	w.signal(run, workflows.SignalResume, []byte{0xff, 0xfe})                   // not JSON
 	w.signal(run, workflows.SignalResume, map[string]any{"pause_id": "ask#1", "input": true})
 	report := w.until(run, "six refusals", func(r graph.Report) bool { return r.Rejected.Count == 6 })
 	require.Equal(t, graph.StatusPaused, report.Status)
@@ -170,14 +170,14 @@ id: long
 entry: again
 max_steps: 30000
 nodes:
-  - {id: again, type: loop, while: "state.n < 10000", body: count, done: end, max_iterations: 20000}
-  - {id: count, type: set, delta: {n: "${ state.n + 1 }"}, next: again}
+  - {id: again, type: loop, while: "state.count < 10000", body: count, done: end, max_iterations: 20000}
+  - {id: count, type: set, delta: {count: "${ state.count + 1 }"}, next: again}
 `}})
-	run := w.run("long", json.RawMessage(`{"n":0}`))
+	run := w.run("long", json.RawMessage(`{"count":0}`))
 	asked := time.Now()
 	w.until(run, "an answer in the middle", func(r graph.Report) bool { return true })
 	require.Less(t, time.Since(asked), 5*time.Second)
-	require.JSONEq(t, `{"n":10000}`, w.output(run))
+	require.JSONEq(t, `{"count":10000}`, w.output(run))
 	require.Less(t, temporaltest.Count(temporaltest.History(t, w.client, run.GetID(), run.GetRunID())), 500)
 }
 
@@ -217,9 +217,9 @@ func TestDetails(t *testing.T) {
 	w.paused(run)
 	metadata, err := w.client.QueryWorkflow(t.Context(), run.GetID(), "", "__temporal_workflow_metadata")
 	require.NoError(t, err)
-	var raw json.RawMessage
-	require.NoError(t, metadata.Get(&raw))
-	text := string(raw)
-	require.Contains(t, text, "temporal workflow signal")
-	require.NotContains(t, strings.ReplaceAll(text, `\u003c`, "<"), "<h1>")
+	var described sdkpb.WorkflowMetadata
+	require.NoError(t, metadata.Get(&described))
+	require.Contains(t, described.CurrentDetails, "temporal workflow signal")
+	require.Contains(t, described.CurrentDetails, "&lt;h1&gt;")
+	require.NotContains(t, described.CurrentDetails, "<h1>")
 }

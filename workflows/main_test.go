@@ -167,11 +167,8 @@ func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workfl
 // replayAll replays what the test made, on a worker that has nothing of what
 // the test's worker had: only history and pin may steer a run.
 func (w *world) replayAll() {
-	c, err := client.DialContext(context.Background(), client.Options{HostPort: w.server.Address(), Logger: temporaltest.Logger()})
-	require.NoError(w.tb, err)
-	defer c.Close()
 	for _, run := range w.runs {
-		recording := historytest.Record(w.tb, c, run.GetID(), run.GetRunID())
+		recording := historytest.Record(w.tb, w.client, run.GetID(), run.GetRunID())
 		historytest.Replay(w.tb, recording, func(r worker.WorkflowReplayer) {
 			r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 		})

@@ -60,20 +60,34 @@ func (r *run) resume(ctx workflow.Context, raw json.RawMessage) (ResumeResult, e
 		answer.PauseID = p.ID
 	}
 	answer.Via, answer.UpdateID, answer.Checked = "update", workflow.GetCurrentUpdateInfo(ctx).ID, true
-	taken := false
-	r.push(func(now time.Time) {
-		if failure = r.machine.Answer(now, answer); failure != nil {
-			r.machine.Reject(now, answer.Via, string(answer.PauseID), failure)
-		}
-		taken = true
-	})
-	if err := workflow.Await(ctx, func() bool { return taken }); err != nil {
+	if failure, err := r.offer(ctx, answer); err != nil {
 		return ResumeResult{}, err
-	}
-	if failure != nil {
+	} else if failure != nil {
 		return ResumeResult{}, refusal(failure)
 	}
 	return ResumeResult{PauseID: answer.PauseID, Status: "accepted"}, nil
+}
+
+// offer hands an answer to the machine in its turn. While earlier ones are
+// being checked it waits, for the caller is told what became of it.
+func (r *run) offer(ctx workflow.Context, answer graph.Answer) (failure *graph.Failure, err error) {
+	for taken := false; !taken; {
+		heard := false
+		r.push(func(now time.Time) {
+			heard = true
+			if r.machine.Answering(answer.PauseID) {
+				return
+			}
+			taken = true
+			if failure = r.machine.Answer(now, answer); failure != nil {
+				r.machine.Reject(now, answer.Via, string(answer.PauseID), failure)
+			}
+		})
+		if err := workflow.Await(ctx, func() bool { return heard && !r.machine.Answering(answer.PauseID) }); err != nil {
+			return nil, err
+		}
+	}
+	return failure, nil
 }
 
 // parseResume reads the update's argument strictly.

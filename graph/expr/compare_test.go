@@ -1,7 +1,6 @@
 package expr_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,7 +63,7 @@ func TestEvalErrors(t *testing.T) {
 	} {
 		_, err := eval(t, c, text)
 		var failure *expr.EvalError
-		require.True(t, errors.As(err, &failure), "%s: %v", text, err)
+		require.ErrorAs(t, err, &failure, "%s: %v", text, err)
 		require.Equal(t, want, failure.Type, "%s: %v", text, err)
 		require.Equal(t, text, failure.Expression)
 		require.NotContains(t, failure.Message, "@", text)
@@ -87,7 +86,7 @@ func TestBool(t *testing.T) {
 		require.NoError(t, err)
 		_, err = e.Bool(vars(t))
 		var failure *expr.EvalError
-		require.True(t, errors.As(err, &failure), text)
+		require.ErrorAs(t, err, &failure, text)
 		require.Equal(t, expr.ExpressionFailed, failure.Type, text)
 	}
 }

@@ -1,7 +1,6 @@
 package expr_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -36,6 +35,7 @@ func TestCompileErrors(t *testing.T) {
 		{"Foo{a: 1}", everything, expr.InvalidExpression, 0, "write a map"},
 		{"state.items.map(x)", everything, expr.InvalidExpression, 12, "list.map(x"},
 		{"timestamp(0).getHours('Local')", everything, expr.InvalidExpression, 21, "getHours"},
+		{"{'a': 1, 'b': 2, 'a': 3}", everything, expr.InvalidExpression, 17, "written twice"},
 		{"foo", everything, expr.UnknownName, 0, "available here: state"},
 		{"foo", 0, expr.UnknownName, 0, "no names are available"},
 		{"1 + resutl.x", everything, expr.UnknownName, 4, "did you mean result?"},
@@ -69,7 +69,7 @@ func TestCompileErrors(t *testing.T) {
 	} {
 		_, err := c.Compile(test.text, test.names)
 		var errs expr.Errors
-		require.True(t, errors.As(err, &errs), "%q: %v", test.text, err)
+		require.ErrorAs(t, err, &errs, "%q: %v", test.text, err)
 		require.Equal(t, test.code, errs[0].Code, "%q: %v", test.text, err)
 		require.Equal(t, test.offset, errs[0].Offset, "%q: %v", test.text, err)
 		require.Contains(t, err.Error(), test.says, "%q", test.text)
@@ -82,7 +82,7 @@ func TestCompileReportsEverything(t *testing.T) {
 	t.Parallel()
 	_, err := setup(t).Compile("result.a + zz + now() + secret('A')", expr.State)
 	var errs expr.Errors
-	require.True(t, errors.As(err, &errs))
+	require.ErrorAs(t, err, &errs)
 	codes := make([]string, len(errs))
 	for i, e := range errs {
 		codes[i] = e.Code

@@ -15,10 +15,17 @@ import (
 	"github.com/tidemill/tidemill/graph/value"
 )
 
+// maxResult bounds a result in bytes. It is above every limit on what a run
+// may carry, and keeps a value that repeats another one from filling memory.
+const maxResult = 8 << 20
+
 // encode gives a result as canonical JSON.
 func encode(v ref.Val) (json.RawMessage, error) { return appendValue(nil, v) }
 
 func appendValue(dst []byte, v ref.Val) ([]byte, error) {
+	if len(dst) > maxResult {
+		return nil, failed("the result is larger than %d MiB", maxResult>>20)
+	}
 	switch x := v.(type) {
 	case types.Null:
 		return append(dst, "null"...), nil
@@ -31,7 +38,7 @@ func appendValue(dst []byte, v ref.Val) ([]byte, error) {
 	case types.Timestamp:
 		return appendText(dst, x.Time.UTC().Format(time.RFC3339Nano))
 	case types.Duration:
-		return appendText(dst, x.Duration.String())
+		return appendText(dst, x.String())
 	case *types.Optional:
 		if !x.HasValue() {
 			return append(dst, "null"...), nil

@@ -99,7 +99,7 @@ func (e *Expression) failure(err error) *EvalError {
 	case errors.As(err, &typed):
 		out.Type, out.Message = typed.kind, typed.message
 	case errors.As(err, &cancelled):
-		out.Message = fmt.Sprintf("the expression costs more than %d units; split the work, or do it in an action", costLimit)
+		out.Message = tooCostly().Error()
 	default:
 		out.Message = explain(err.Error())
 	}

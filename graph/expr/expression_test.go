@@ -12,33 +12,33 @@ import (
 
 const everything = expr.State | expr.Input | expr.Result | expr.Failure | expr.Item | expr.Run | expr.Secret
 
-func setup(t testing.TB) *expr.Compiler {
-	t.Helper()
+func setup(tb testing.TB) *expr.Compiler {
+	tb.Helper()
 	c, err := expr.NewCompiler()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return c
 }
 
-func object(t testing.TB, text string) value.Object {
-	t.Helper()
+func object(tb testing.TB, text string) value.Object {
+	tb.Helper()
 	o, err := value.ParseObject(json.RawMessage(text))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return o
 }
 
 // eval compiles and evaluates over a small state.
-func eval(t testing.TB, c *expr.Compiler, text string) (string, error) {
-	t.Helper()
+func eval(tb testing.TB, c *expr.Compiler, text string) (string, error) {
+	tb.Helper()
 	e, err := c.Compile(text, everything)
-	require.NoError(t, err, text)
-	raw, err := e.Eval(vars(t))
+	require.NoError(tb, err, text)
+	raw, err := e.Eval(vars(tb))
 	return string(raw), err
 }
 
-func vars(t testing.TB) *expr.Vars {
-	t.Helper()
+func vars(tb testing.TB) *expr.Vars {
+	tb.Helper()
 	return &expr.Vars{
-		State: object(t, `{"big":123456789012345678901234567890,"f":2.5,"items":[3,1,2],"max":9223372036854775807,
+		State: object(tb, `{"big":123456789012345678901234567890,"f":2.5,"items":[3,1,2],"max":9223372036854775807,
 			"min":-9223372036854775808,"n":9007199254740993,"name":"ada","none":null,"o":{"b":[1,2],"a":{"x":1}},"t":true,"z":{}}`),
 		Input:  json.RawMessage(`{"a":{"b":[10,20]},"n":7}`),
 		Result: json.RawMessage(`"done"`),

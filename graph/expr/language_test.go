@@ -114,3 +114,19 @@ func TestCostLimit(t *testing.T) {
 		require.ErrorContains(t, err, "costs more than", text)
 	}
 }
+
+// A short expression can hold one value 2^40 times. Nothing may walk them all.
+func TestSharedValues(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	doubled := "optional.of(['x'])" + strings.Repeat(".optMap(v, [v, v])", 40) + ".value()"
+	for text, says := range map[string]string{
+		doubled:                           "larger than",
+		doubled + " == " + doubled:        "costs more than",
+		doubled + " != " + doubled:        "costs more than",
+		doubled + " in [" + doubled + "]": "costs more than",
+	} {
+		_, err := eval(t, c, text)
+		require.ErrorContains(t, err, says)
+	}
+}

@@ -71,8 +71,8 @@ func binaries() []binary {
 		{operators.Greater, "greater_json", cel.BoolType, ordering(">", func(s int) bool { return s > 0 })},
 		{operators.GreaterEquals, "greater_equals_json", cel.BoolType, ordering(">=", func(s int) bool { return s >= 0 })},
 		{operators.In, "in_json", cel.BoolType, contains},
-		{equalName, "equal_json", cel.BoolType, func(l, r ref.Val) ref.Val { return types.Bool(equal(l, r)) }},
-		{notEqualName, "not_equal_json", cel.BoolType, func(l, r ref.Val) ref.Val { return types.Bool(!equal(l, r)) }},
+		{equalName, "equal_json", cel.BoolType, equals},
+		{notEqualName, "not_equal_json", cel.BoolType, differs},
 	}
 }
 
@@ -134,26 +134,4 @@ func functionNames(all map[string]*decls.FunctionDecl) []string {
 // macroNames are the macros that walk a list, a map or an optional.
 func macroNames() []string {
 	return []string{"all", "exists", "exists_one", "filter", "map", "optFlatMap", "optMap"}
-}
-
-// costs prices our own functions, which CEL does not know.
-type costs struct{}
-
-// CallCost implements CEL's estimator: one unit a call, and one for each ten
-// characters or each element that the call reads or makes.
-func (costs) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
-	var units uint64
-	switch function {
-	case operators.Add:
-		units = 1 + weight(result)
-	case sortedName:
-		units = 1 + weight(result)
-	case operators.In:
-		units = 1 + weight(args[1])
-	case equalName, notEqualName:
-		units = 1 + min(deepWeight(args[0]), deepWeight(args[1]))
-	default:
-		return nil
-	}
-	return &units
 }

@@ -14,10 +14,12 @@ import (
 // type, so that conversions accept it, and no arithmetic.
 type bigInt struct{ n *big.Int }
 
+// ConvertToNative implements ref.Val.
 func (b bigInt) ConvertToNative(reflect.Type) (any, error) {
 	return nil, &fault{NumberOutOfRange, "an integer beyond 64 bits has no native form"}
 }
 
+// ConvertToType implements ref.Val.
 func (b bigInt) ConvertToType(t ref.Type) ref.Val {
 	switch t {
 	case types.StringType:
@@ -33,9 +35,14 @@ func (b bigInt) ConvertToType(t ref.Type) ref.Val {
 	return types.WrapErr(&fault{NumberOutOfRange, "an integer beyond 64 bits cannot be converted to " + t.TypeName()})
 }
 
+// Equal implements ref.Val.
 func (b bigInt) Equal(other ref.Val) ref.Val { return types.Bool(equal(b, other)) }
-func (b bigInt) Type() ref.Type              { return types.IntType }
-func (b bigInt) Value() any                  { return b.n }
+
+// Type implements ref.Val.
+func (b bigInt) Type() ref.Type { return types.IntType }
+
+// Value implements ref.Val.
+func (b bigInt) Value() any { return b.n }
 
 // number is a JSON number in its one normal form: an int64, else a longer
 // integer, else a fraction.

@@ -1,7 +1,7 @@
 package expr_test
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -94,7 +94,7 @@ func checkArithmetic(t *rapid.T, e *expr.Expression, v *expr.Vars, want outcome,
 	got, err := e.Eval(v)
 	if !allowed || want.integer && !want.exact.Num().IsInt64() {
 		var failure *expr.EvalError
-		require.True(t, errors.As(err, &failure), "%s gave %s on %s", e.Text(), got, v.Input)
+		require.ErrorAs(t, err, &failure, "%s gave %s on %s", e.Text(), got, v.Input)
 		require.Equal(t, expr.NumberOutOfRange, failure.Type)
 		return
 	}
@@ -104,7 +104,7 @@ func checkArithmetic(t *rapid.T, e *expr.Expression, v *expr.Vars, want outcome,
 		return
 	}
 	f, _ := rational(t, string(got)).Float64()
-	require.True(t, want.float == f, "%s on %s: got %s, want %v", e.Text(), v.Input, got, want.float)
+	require.Zero(t, cmp.Compare(want.float, f), "%s on %s: got %s, want %v", e.Text(), v.Input, got, want.float)
 }
 
 // Whatever is in the state comes out of an expression unchanged, and text that
@@ -189,7 +189,7 @@ func FuzzCompile(f *testing.F) {
 			return
 		}
 		var errs expr.Errors
-		require.True(t, errors.As(err, &errs))
+		require.ErrorAs(t, err, &errs)
 		require.NotEmpty(t, errs)
 		for _, one := range errs {
 			require.LessOrEqual(t, one.Offset, len([]rune(text)))

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"slices"
 
 	"cel.dev/cel-go/common/ast"
@@ -98,10 +99,26 @@ func (r *resolver) secret(e ast.Expr) {
 }
 
 func (r *resolver) mapLiteral(e ast.Expr) {
+	seen := map[string]bool{}
 	for _, entry := range e.AsMap().Entries() {
-		r.visit(entry.AsMapEntry().Key())
+		key := entry.AsMapEntry().Key()
+		if key.Kind() == ast.LiteralKind {
+			if text, ok := key.AsLiteral().(types.String); ok {
+				r.repeated(key, string(text), seen)
+			}
+		}
+		r.visit(key)
 		r.visit(entry.AsMapEntry().Value())
 	}
 	literal := r.make.NewMap(r.newID(e), e.AsMap().Entries())
 	e.SetKindCase(r.make.NewCall(e.ID(), sortedName, literal))
+}
+
+// repeated reports a key that a map literal gives twice; one value would be
+// lost without a word.
+func (r *resolver) repeated(key ast.Expr, text string, seen map[string]bool) {
+	if seen[text] {
+		r.fail(key, InvalidExpression, fmt.Sprintf("the key %q is written twice", text), "remove one of the two")
+	}
+	seen[text] = true
 }

@@ -37,7 +37,7 @@ func TestSecretRefused(t *testing.T) {
 	} {
 		_, err = e.Eval(v)
 		var failure *expr.EvalError
-		require.True(t, errors.As(err, &failure))
+		require.ErrorAs(t, err, &failure)
 		require.Equal(t, expr.SecretNotAllowed, failure.Type)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
@@ -63,7 +63,7 @@ func TestPanics(t *testing.T) {
 	require.NoError(t, err)
 	_, err = e.Eval(&expr.Vars{Secret: func(string) (string, error) { panic("hunter2") }})
 	var failure *expr.EvalError
-	require.True(t, errors.As(err, &failure))
+	require.ErrorAs(t, err, &failure)
 	require.Equal(t, expr.ExpressionFailed, failure.Type)
 	require.NotContains(t, err.Error(), "hunter2")
 
@@ -71,7 +71,7 @@ func TestPanics(t *testing.T) {
 	require.NoError(t, err)
 	for _, broken := range []string{"{", "nul", "[1", "1e", "\"\xff\""} {
 		_, err = e.Eval(&expr.Vars{Input: json.RawMessage(broken)})
-		require.True(t, errors.As(err, &failure), broken)
+		require.ErrorAs(t, err, &failure, broken)
 		require.Equal(t, expr.ExpressionFailed, failure.Type, broken)
 	}
 }

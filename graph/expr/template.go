@@ -100,9 +100,9 @@ func (b *templateBuilder) value(pointer string, raw json.RawMessage) node {
 		return b.array(pointer, raw)
 	case value.KindString:
 		return b.text(pointer, raw)
-	default:
-		return node{raw: raw}
+	case value.KindNull, value.KindBool, value.KindNumber, value.KindInvalid:
 	}
+	return node{raw: raw}
 }
 
 func (b *templateBuilder) object(pointer string, raw json.RawMessage) node {

@@ -2,7 +2,6 @@ package expr_test
 
 import (
 	"encoding/json"
-	"errors"
 	"strconv"
 	"testing"
 
@@ -110,7 +109,7 @@ func TestTemplateEvalError(t *testing.T) {
 	require.Empty(t, errs)
 	raw, err := tmpl.Eval(vars(t))
 	var failure *expr.EvalError
-	require.True(t, errors.As(err, &failure))
+	require.ErrorAs(t, err, &failure)
 	require.Equal(t, expr.NumberOutOfRange, failure.Type)
 	require.Equal(t, "state.max + 1", failure.Expression)
 	require.Nil(t, raw)

@@ -61,7 +61,8 @@ type Violation struct {
 	Message string
 }
 
-// Error gives the reason, the place and the message.
-func (v *Violation) Error() string {
+// String gives the reason, the place and the message. A violation is no Go
+// error, so that a nil one cannot become an error that is not nil.
+func (v *Violation) String() string {
 	return fmt.Sprintf("schema: %s at %q: %s", v.Reason, v.Pointer, v.Message)
 }

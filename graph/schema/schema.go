@@ -64,6 +64,7 @@ func build(translated any) (*jsonschema.Schema, error) {
 // noLoader refuses every address: a schema stands alone.
 type noLoader struct{}
 
+// Load implements the library's loader.
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("schema: %s is not loaded: schemas are never fetched", url)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/tidemill/tidemill/graph/schema"
 )
 
-func compile(t testing.TB, text string) *schema.Schema {
-	t.Helper()
+func compile(tb testing.TB, text string) *schema.Schema {
+	tb.Helper()
 	s, errs := schema.Compile(json.RawMessage(text))
-	require.Empty(t, errs, text)
+	require.Empty(tb, errs, text)
 	return s
 }
 
@@ -135,6 +135,6 @@ func TestViolationHidesTheValue(t *testing.T) {
 	} {
 		v := compile(t, text).Validate(json.RawMessage(`"canary-5712"`))
 		require.NotNil(t, v, text)
-		require.NotContains(t, v.Error(), "canary", text)
+		require.NotContains(t, v.String(), "canary", text)
 	}
 }

@@ -1,6 +1,7 @@
 package historytest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ type Recording struct {
 // latest run of the workflow id.
 func Record(tb testing.TB, c client.Client, workflowID, runID string) Recording {
 	tb.Helper()
-	description, err := c.DescribeWorkflow(tb.Context(), workflowID, runID)
+	description, err := c.DescribeWorkflow(context.WithoutCancel(tb.Context()), workflowID, runID)
 	require.NoError(tb, err)
 	runID = description.WorkflowExecution.RunID
 	return Recording{WorkflowID: workflowID, RunID: runID, History: temporaltest.History(tb, c, workflowID, runID)}
@@ -42,7 +43,7 @@ func RecordAll(tb testing.TB, c client.Client, query string) []Recording {
 	var recordings []Recording
 	request := &workflowservice.ListWorkflowExecutionsRequest{Query: query}
 	for {
-		page, err := c.ListWorkflow(tb.Context(), request)
+		page, err := c.ListWorkflow(context.WithoutCancel(tb.Context()), request)
 		require.NoError(tb, err)
 		for _, info := range page.GetExecutions() {
 			execution := info.GetExecution()

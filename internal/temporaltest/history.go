@@ -1,6 +1,7 @@
 package temporaltest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ import (
 func History(tb testing.TB, c client.Client, workflowID, runID string) *historypb.History {
 	tb.Helper()
 	var history historypb.History
-	events := c.GetWorkflowHistory(tb.Context(), workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := c.GetWorkflowHistory(context.WithoutCancel(tb.Context()), workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		require.NoError(tb, err)
