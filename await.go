@@ -30,7 +30,7 @@ const (
 // failed is no error: look at the report's Status. A run that a worker cannot be
 // asked about is waited for until it closes.
 func (c *Client) Await(ctx context.Context, id string, o AwaitOptions) (Report, error) {
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, id, o.RunID)
+	d, err := c.describe(ctx, id, o.RunID)
 	if err != nil {
 		return Report{}, edgeErrorOf(id, err)
 	}
@@ -90,7 +90,7 @@ func (c *Client) continues(ctx context.Context, chain map[string]bool, first str
 	if known {
 		return belongs
 	}
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, report.ID, report.RunID)
+	d, err := c.describe(ctx, report.ID, report.RunID)
 	if err != nil {
 		return false
 	}

@@ -99,3 +99,12 @@ func (c *Client) has(ctx context.Context, attribute string) bool {
 	}
 	return slices.Contains(attributes, attribute)
 }
+
+// describe is what the server knows of a run; the latest when runID is empty.
+func (c *Client) describe(ctx context.Context, id, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	d, err := c.temporal.DescribeWorkflow(ctx, id, runID)
+	if err != nil {
+		return nil, err
+	}
+	return d.RawResponse, nil
+}

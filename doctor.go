@@ -93,8 +93,9 @@ func (d *Diagnosis) judge() {
 			"let the worker run activities")
 	}
 	if len(d.Missing) > 0 {
-		d.find("runs cannot be searched by graph, status or open pause: the namespace has no "+strings.Join(d.Missing, ", "),
-			attributeCommand(d.Namespace, d.Missing)+" ; then restart the workers")
+		d.find("runs cannot be searched by graph, status or open pause: the namespace has no "+strings.Join(d.Missing, ", ")+
+			" (restart the workers once it has)",
+			attributeCommand(d.Namespace, d.Missing))
 	}
 	if d.ServerVersion != "" && olderThan(d.ServerVersion, 1, 29) {
 		d.find("the server is version "+d.ServerVersion+", older than 1.29, the oldest that is supported", "upgrade the server")
@@ -107,15 +108,16 @@ func (d *Diagnosis) find(what, fix string) {
 
 // attributeCommand is the command that adds search attributes to a namespace.
 func attributeCommand(namespace string, names []string) string {
-	command := "temporal operator search-attribute create --namespace " + shellWord(namespace)
+	var b strings.Builder
+	b.WriteString("temporal operator search-attribute create --namespace " + shellWord(namespace))
 	for _, name := range names {
 		kind := "Keyword"
 		if name == activities.AttributeWaiting {
 			kind = "KeywordList"
 		}
-		command += " --name " + name + " --type " + kind
+		b.WriteString(" --name " + name + " --type " + kind)
 	}
-	return command
+	return b.String()
 }
 
 // olderThan reads the first two numbers of a version.

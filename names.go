@@ -27,8 +27,6 @@ type (
 
 // What runs are described with.
 type (
-	// Failure says why a run or a node failed.
-	Failure = graph.Failure
 	// OpenPause is a pause that waits for an answer.
 	OpenPause = graph.OpenPause
 	// Lane is whose run it is.

@@ -101,7 +101,7 @@ func (c *Client) signalAnswer(ctx context.Context, id string, input json.RawMess
 
 // unanswered tells a worker that does not answer from a server that does not.
 func (c *Client) unanswered(ctx context.Context, id, runID string, wait time.Duration, cause error) error {
-	if _, err := c.temporal.DescribeWorkflowExecution(ctx, id, runID); err != nil {
+	if _, err := c.describe(ctx, id, runID); err != nil {
 		return edgeErrorOf(id, err)
 	}
 	return &RunError{Type: ErrTypeNoWorker, ID: id, Err: errors.Join(ErrNoWorker, cause), Message: fmt.Sprintf(
@@ -116,7 +116,7 @@ func (c *Client) closedOr(ctx context.Context, id, runID string, err error) erro
 	if !errors.As(err, &notFound) {
 		return edgeErrorOf(id, err)
 	}
-	d, describeErr := c.temporal.DescribeWorkflowExecution(ctx, id, runID)
+	d, describeErr := c.describe(ctx, id, runID)
 	if describeErr != nil {
 		return edgeErrorOf(id, describeErr)
 	}

@@ -30,7 +30,7 @@ func (c *Client) statusOf(ctx context.Context, id, runID string) (Report, error)
 	if queryErr == nil {
 		return report, nil
 	}
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, id, runID)
+	d, err := c.describe(ctx, id, runID)
 	if err != nil {
 		return Report{}, edgeErrorOf(id, err)
 	}
@@ -125,7 +125,7 @@ func (c *Client) needAnswer(ctx context.Context, id, name string, v any) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if _, gone := c.temporal.DescribeWorkflowExecution(ctx, id, ""); gone != nil {
+	if _, gone := c.describe(ctx, id, ""); gone != nil {
 		return edgeErrorOf(id, gone)
 	}
 	var failed *serviceerror.QueryFailed
@@ -135,7 +135,9 @@ func (c *Client) needAnswer(ctx context.Context, id, name string, v any) error {
 	case taskFailed(err):
 		return &RunError{Type: ErrTypeTaskFailed, ID: id, Err: err, Message: noteOf(err)}
 	default:
-		return &RunError{Type: ErrTypeNoWorker, ID: id, Err: errors.Join(ErrNoWorker, err),
-			Message: fmt.Sprintf("no worker answered within %v; only a worker can tell", queryWithin)}
+		return &RunError{
+			Type: ErrTypeNoWorker, ID: id, Err: errors.Join(ErrNoWorker, err),
+			Message: fmt.Sprintf("no worker answered within %v; only a worker can tell", queryWithin),
+		}
 	}
 }
