@@ -110,10 +110,11 @@ func (t *try) refusal(failure *graph.Failure) *graph.Ending {
 	return end
 }
 
-// evaluateArgs gives the action's arguments: an object, {} when the node has
-// none.
-func (a *Activities) evaluateArgs(t *try) (failure *graph.Failure) {
-	t.args, failure = t.program.CallArgs(t.task, a.options.Registry, t.guard.lookup)
+// evaluateArgs gives the action's arguments in canonical JSON; {} when the node
+// has none.
+func (a *Activities) evaluateArgs(t *try) *graph.Failure {
+	args, failure := t.program.CallArgs(t.task, a.options.Registry, t.guard.lookup)
+	t.args = canonical(args)
 	return failure
 }
 
