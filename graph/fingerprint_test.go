@@ -1,0 +1,170 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/source"
+)
+
+// everything uses every field of this version, each with its default where it
+// has one.
+const everything = `
+version: 1
+id: g
+entry: a
+max_steps: 1000
+deadline: none
+state_reducers: {k: overwrite}
+nodes:
+  - id: a
+    type: action
+    run: x
+    args: {p: "${ state.z + state.b }"}
+    timeout: 10m
+    retry: {max_attempts: 1, backoff: 1s, coefficient: 1, max_backoff: 1m, non_retryable: []}
+    max_interruptions: 10
+    cancel_grace: 30s
+    next: p
+  - {id: p, type: pause, reason: pause, expires: none, next: l}
+  - {id: l, type: loop, while: state.go, body: s, done: end, on_exhausted: end, max_iterations: 2}
+  - {id: s, type: set, next: l}
+`
+
+// nothing is the same graph with every default left out.
+const nothing = `
+id: g
+entry: a
+nodes:
+  - {id: a, run: x, args: {p: "${ state.z + state.b }"}, next: p}
+  - {id: p, type: pause, next: l}
+  - {id: l, type: loop, while: state.go, body: s, max_iterations: 2}
+  - {id: s, type: set, next: l}
+`
+
+// A default that is written and one that is left out are the same graph, and so
+// are two spellings of one thing; otherwise a harmless edit would part a run
+// from its graph.
+func TestOneGraphOneFingerprint(t *testing.T) {
+	t.Parallel()
+	want := compiled(t, nothing).Fingerprint
+	for name, doc := range map[string]string{
+		"defaults":     everything,
+		"edges":        strings.Replace(nothing, ", next: p}", "}", 1) + "edges: {a: p}\n",
+		"end":          strings.Replace(nothing, "max_iterations: 2", "max_iterations: 2.0, done: $end", 1),
+		"units":        strings.Replace(nothing, "run: x,", "run: x, timeout: 600s, retry: {backoff_ms: 1000},", 1),
+		"reads":        strings.Replace(nothing, "run: x,", "run: x, reads: [z],", 1),
+		"key order":    strings.Replace(nothing, "id: a, run: x", "run: x, id: a", 1),
+		"condition":    strings.Replace(nothing, "while: state.go", "while: ' state.go '", 1),
+		"an alias":     strings.Replace(nothing, `args: {p: "${ state.z + state.b }"}`, `args: &x {p: "${ state.z + state.b }"}`, 1),
+		"JSON":         asJSON(t, nothing),
+		"JSON, spaced": strings.ReplaceAll(asJSON(t, everything), ",", " ,\n "),
+	} {
+		require.Equal(t, want, compiled(t, doc).Fingerprint, name)
+	}
+}
+
+// Whatever changes what a run does changes the fingerprint.
+func TestTwoGraphsTwoFingerprints(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{compiled(t, nothing).Fingerprint: "the graph"}
+	for name, doc := range map[string]string{
+		"an id":         strings.Replace(nothing, "id: g", "id: h", 1),
+		"a revision":    "revision: '2'\n" + nothing,
+		"node order":    strings.Replace(nothing, "  - {id: s, type: set, next: l}\n", "", 1) + "  - {id: s, type: set, next: l}\n  - {id: t, type: set, next: l}\n",
+		"a timeout":     strings.Replace(nothing, "run: x,", "run: x, timeout: 1s,", 1),
+		"no timeout":    strings.Replace(nothing, "run: x,", "run: x, timeout: none,", 1),
+		"no backoff":    strings.Replace(nothing, "run: x,", "run: x, retry: {backoff: 0},", 1),
+		"more reads":    strings.Replace(nothing, "run: x,", "run: x, reads: [y2],", 1),
+		"an output":     strings.Replace(nothing, "run: x,", "run: x, output: null,", 1),
+		"interruptions": strings.Replace(nothing, "run: x,", "run: x, max_interruptions: 0,", 1),
+		"a reducer":     "state_reducers: {k: sum}\n" + nothing,
+	} {
+		fingerprint := compiled(t, doc).Fingerprint
+		require.NotContains(t, seen, fingerprint, name)
+		seen[fingerprint] = name
+	}
+}
+
+// The version of a callback is part of the graph: new code is a new graph.
+func TestCallbackVersionsCount(t *testing.T) {
+	t.Parallel()
+	doc := []byte(one("{id: a, type: set, next: {route: {call: pick}}}"))
+	prints := map[string]bool{}
+	for _, version := range []int{1, 2} {
+		c, found := graph.Compile("", doc, graph.CompileOptions{Callbacks: map[string]int{"pick": version}})
+		require.Empty(t, found)
+		require.Equal(t, []graph.Callback{{Name: "pick", Version: version}}, c.Document.Callbacks)
+		prints[c.Fingerprint] = true
+	}
+	require.Len(t, prints, 2)
+}
+
+// A compiled document is what a run pins: read back from its canonical form, or
+// compiled again, it is the same document.
+func TestNormalFormIsStable(t *testing.T) {
+	t.Parallel()
+	docs := []string{everything, nothing, readFile(t, "order-review.yaml"), readFile(t, "every-field.yaml")}
+	for _, w := range warnedDocuments() {
+		docs = append(docs, w.doc)
+	}
+	for _, doc := range docs {
+		c := compiled(t, doc)
+		parsed, err := graph.ParseDocument(c.Canonical)
+		require.NoError(t, err)
+		require.Equal(t, c.Document, parsed)
+
+		again, found := graph.CompileDocument(c.Document, graph.CompileOptions{})
+		require.NoError(t, found.Err())
+		require.Equal(t, string(c.Canonical), string(again.Canonical))
+		require.Equal(t, c.Fingerprint, again.Fingerprint)
+	}
+}
+
+// The compiler finds the state keys that a node's activity needs; a key it
+// missed would be absent there.
+func TestReads(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string][]string{
+		"args: {a: '${ state.b.c + state[\"a\"] }'}":                                     {"a", "b"},
+		"output: '${ has(state.x) ? state.?z.orValue(1) : 0 }'":                          {"x", "z"},
+		"delta: {k: '${ input.x }'}\n    reads: [q, b, q]":                               {"b", "q"},
+		"delta: {k: '${ state.x }'}\n    reads: [x]":                                     {"x"},
+		"on_error: {cases: [{when: state.c, to: end}]}\n    output: $${ state.no }":      nil,
+		"args: {a: '${ [1].map(state, state) }', b: '${ state.list.map(i, i + 1)[0] }'}": {"list"},
+	} {
+		node := compiled(t, act(fields)).Document.Nodes[0]
+		require.Equal(t, want, node.Reads, fields)
+		require.False(t, node.ReadsAll, fields)
+	}
+	for _, fields := range []string{"args: {a: '${ state }'}", "args: {a: '${ state[input.key] }'}\n    reads: [x]"} {
+		node := compiled(t, act(fields)).Document.Nodes[0]
+		require.True(t, node.ReadsAll, fields)
+		require.Empty(t, node.Reads, fields)
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// asJSON writes a YAML document as JSON, with the tree that its reader sees.
+func asJSON(t *testing.T, doc string) string {
+	t.Helper()
+	root, problems := source.Parse([]byte(doc))
+	require.Empty(t, problems)
+	raw, err := root.JSON()
+	require.NoError(t, err)
+	var indented json.RawMessage
+	require.NoError(t, json.Unmarshal(raw, &indented))
+	return string(indented)
+}
