@@ -19,6 +19,7 @@ type bench struct {
 	tb       testing.TB
 	registry *activities.Registry
 	options  activities.Options
+	prepare  func(*testsuite.TestActivityEnvironment)
 }
 
 func setup(tb testing.TB) *bench {
@@ -82,6 +83,9 @@ func (b *bench) attempt(task graph.Task) (graph.Ending, error) {
 	suite.SetLogger(temporaltest.Logger())
 	env := suite.NewTestActivityEnvironment()
 	acts.Register(env)
+	if b.prepare != nil {
+		b.prepare(env)
+	}
 	encoded, err := env.ExecuteActivity(task.Node.Run.Name, task)
 	var result graph.Result
 	if err == nil {
