@@ -69,7 +69,7 @@ const (
 
 // Failure says why something failed. It is data: it is committed to
 // checkpoints, offered to conditions as error, and closes failed runs.
-type Failure struct {
+type Failure struct { //nolint:errname // a failure is data first: state, routes and histories hold it
 	Type     string   `json:"type"`               // an error type above, or the author's own
 	Message  string   `json:"message"`            // for people; never matched
 	Node     string   `json:"node,omitempty"`     // id of the node that failed

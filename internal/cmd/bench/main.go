@@ -1,0 +1,155 @@
+// Command bench compares Tidemill with the same work written by hand, in one
+// run on one server, and prints ratios. Absolute times depend on the machine;
+// a ratio of medians of interleaved pairs does not.
+//
+//	go run ./internal/cmd/bench
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tidemill/tidemill/internal/devserver"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	pairs := flag.Int("pairs", 11, "interleaved pairs of batches; at least 9 for a figure to quote")
+	batch := flag.Int("batch", 60, "runs in a batch")
+	width := flag.Int("width", 10, "runs under way at once")
+	flag.Parse()
+
+	server, err := devserver.Start(ctx, devserver.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Stop() }()
+	c, err := client.DialContext(ctx, client.Options{HostPort: server.Address(), Logger: quiet{}})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	w, err := startWorker(c)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+
+	b := bench{client: c, batch: *batch, width: *width}
+	return b.linear(ctx, *pairs)
+}
+
+// bench runs batches of workflows.
+type bench struct {
+	client       client.Client
+	batch, width int
+	started      int
+}
+
+// linear compares a line of five remote actions with the same by hand.
+func (b *bench) linear(ctx context.Context, pairs int) error {
+	for _, name := range []string{graphName, handName} { // warm caches and pollers
+		if _, err := b.measure(ctx, name); err != nil {
+			return err
+		}
+	}
+	ratios := make([]float64, 0, pairs)
+	for i := range pairs {
+		order := []string{graphName, handName}
+		if i%2 == 1 {
+			slices.Reverse(order)
+		}
+		took := map[string]time.Duration{}
+		for _, name := range order {
+			d, err := b.measure(ctx, name)
+			if err != nil {
+				return err
+			}
+			took[name] = d
+		}
+		ratio := took[handName].Seconds() / took[graphName].Seconds()
+		ratios = append(ratios, ratio)
+		fmt.Fprintf(os.Stdout, "pair %2d: graph %7.1f runs/s, by hand %7.1f runs/s, ratio %.3f\n",
+			i+1, b.rate(took[graphName]), b.rate(took[handName]), ratio)
+	}
+	slices.Sort(ratios)
+	events, err := b.events(ctx, graphName)
+	if err != nil {
+		return err
+	}
+	byHand, err := b.events(ctx, handName)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stdout, "\nlinear graph of five actions\n")
+	fmt.Fprintf(os.Stdout, "  throughput to hand-written: median %.3f (%d pairs, %.3f to %.3f; at least 0.95 is wanted)\n",
+		ratios[len(ratios)/2], pairs, ratios[0], ratios[len(ratios)-1])
+	fmt.Fprintf(os.Stdout, "  history events: %d, by hand %d (at most 36 are wanted)\n", events, byHand)
+	return nil
+}
+
+func (b *bench) rate(d time.Duration) float64 { return float64(b.batch) / d.Seconds() }
+
+// measure runs one batch to its end.
+func (b *bench) measure(ctx context.Context, name string) (time.Duration, error) {
+	began := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(b.width)
+	for range b.batch {
+		b.started++
+		id := fmt.Sprintf("bench-%s-%d", name, b.started)
+		group.Go(func() error { return b.one(ctx, name, id) })
+	}
+	err := group.Wait()
+	return time.Since(began), err
+}
+
+// one runs one workflow and checks its result.
+func (b *bench) one(ctx context.Context, name, id string) error {
+	run, err := b.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: queue}, name, input{Count: 1})
+	if err != nil {
+		return err
+	}
+	var sum int
+	if err := run.Get(ctx, &sum); err != nil {
+		return err
+	}
+	if sum != 1+length {
+		return fmt.Errorf("%s gave %d, not %d", id, sum, 1+length)
+	}
+	return nil
+}
+
+// events counts the history of one more run.
+func (b *bench) events(ctx context.Context, name string) (int, error) {
+	id := "bench-events-" + name
+	if err := b.one(ctx, name, id); err != nil {
+		return 0, err
+	}
+	count := 0
+	iterator := b.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for iterator.HasNext() {
+		if _, err := iterator.Next(); err != nil {
+			return 0, err
+		}
+		count++
+	}
+	return count, nil
+}
