@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
-	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/tidemill/tidemill/activities"
@@ -151,10 +150,7 @@ func TestPauseAnsweredByUpdate(t *testing.T) {
 	require.Equal(t, workflows.ResumeResult{PauseID: "ask#1", Status: "accepted"}, result)
 	require.Equal(t, `"accepted"`, w.output(run))
 
-	value, err := w.client.QueryWorkflow(t.Context(), run.GetID(), "", workflows.QueryCheckpoint)
-	require.NoError(t, err)
-	var checkpoint graph.Checkpoint
-	require.NoError(t, value.Get(&checkpoint))
+	checkpoint := w.checkpoint(run)
 	require.Len(t, checkpoint.Answers, 1)
 	require.Equal(t, "ann", checkpoint.Answers[0].Actor)
 	require.Equal(t, "fine", checkpoint.Answers[0].Note)
@@ -215,11 +211,8 @@ func TestDetails(t *testing.T) {
 	w := setup(t, parts{graphs: []string{approval}})
 	run := w.run("approval", json.RawMessage(`{"order":"<h1>x</h1>"}`))
 	w.paused(run)
-	metadata, err := w.client.QueryWorkflow(t.Context(), run.GetID(), "", "__temporal_workflow_metadata")
-	require.NoError(t, err)
-	var described sdkpb.WorkflowMetadata
-	require.NoError(t, metadata.Get(&described))
-	require.Contains(t, described.CurrentDetails, "temporal workflow signal")
-	require.Contains(t, described.CurrentDetails, "&lt;h1&gt;")
-	require.NotContains(t, described.CurrentDetails, "<h1>")
+	shown := w.details(run)
+	require.Contains(t, shown, "temporal workflow signal")
+	require.Contains(t, shown, "&lt;h1&gt;")
+	require.NotContains(t, shown, "<h1>")
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
@@ -24,7 +28,16 @@ import (
 
 var shared = temporaltest.NewShared(devserver.Options{})
 
-func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
+// noCacheVariable tells the test binary to keep no run in memory between
+// workflow tasks, so that every task replays the run from its beginning.
+const noCacheVariable = "TIDEMILL_TEST_NO_CACHE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(noCacheVariable) != "" {
+		worker.SetStickyWorkflowCacheSize(0)
+	}
+	os.Exit(shared.Main(m))
+}
 
 // world is one test's worker with its graphs and actions, on a task queue of
 // its own. Every history it makes is replayed when the test ends.
@@ -42,14 +55,22 @@ type parts struct {
 	graphs   []string // documents
 	register func(*activities.Registry)
 	edit     func(*activities.Options)
+	foreign  func(worker.Registry) // activities without our wrapper
 	worker   worker.Options
 }
 
 // setup starts a worker for the parts.
 func setup(tb testing.TB, p parts) *world {
 	tb.Helper()
-	server := shared.Server(tb)
-	w := &world{tb: tb, server: server, client: server.Client(tb), queue: server.TaskQueue(tb)}
+	return setupOn(tb, shared.Server(tb), p)
+}
+
+// setupOn is setup on a server of the test's own.
+func setupOn(tb testing.TB, server *temporaltest.Server, p parts) *world {
+	tb.Helper()
+	// Histories hold the identity; a fixed one keeps recordings alike.
+	identity := func(o *client.Options) { o.Identity = "test" }
+	w := &world{tb: tb, server: server, client: server.Client(tb, identity), queue: server.TaskQueue(tb)}
 	tb.Cleanup(w.replayAll)
 	w.worker = w.start(p)
 	return w
@@ -76,20 +97,90 @@ func (w *world) start(p parts) worker.Worker {
 	a, err := activities.New(options)
 	require.NoError(w.tb, err)
 	p.worker.MaxHeartbeatThrottleInterval = time.Second
+	p.worker.StickyScheduleToStartTimeout = time.Second // a stopped worker's runs move on soon
 	return w.server.Worker(w.tb, w.client, w.queue, p.worker, func(r worker.Registry) {
 		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 		a.Register(r)
+		if p.foreign != nil {
+			p.foreign(r)
+		}
 	})
 }
 
 // run starts a run of a graph.
 func (w *world) run(graphID string, args ...any) client.WorkflowRun {
 	w.tb.Helper()
-	options := client.StartWorkflowOptions{ID: w.queue + "-" + graphID + "-" + time.Now().Format("150405.000000"), TaskQueue: w.queue}
+	return w.runWith(client.StartWorkflowOptions{}, graphID, args...)
+}
+
+// runWith starts a run with options besides the id and the task queue.
+func (w *world) runWith(options client.StartWorkflowOptions, graphID string, args ...any) client.WorkflowRun {
+	w.tb.Helper()
+	options.ID, options.TaskQueue = w.id(graphID), w.queue
 	started, err := w.client.ExecuteWorkflow(w.tb.Context(), options, graphID, args...)
 	require.NoError(w.tb, err)
 	w.runs = append(w.runs, started)
 	return started
+}
+
+// in is the same world as a subtest sees it.
+func (w *world) in(tb testing.TB) *world {
+	tb.Helper()
+	inner := *w
+	inner.tb = tb
+	return &inner
+}
+
+// id is a workflow id for the world's next run.
+func (w *world) id(graphID string) string {
+	return fmt.Sprintf("%s-%s-%d", w.queue, graphID, len(w.runs)+1)
+}
+
+// cli runs the temporal command line on a run, as a user would.
+func (w *world) cli(run client.WorkflowRun, words ...string) string {
+	w.tb.Helper()
+	out, err := w.server.CLI(w.tb.Context(), append(words, "--workflow-id", run.GetID())...)
+	require.NoError(w.tb, err)
+	return string(out)
+}
+
+func (w *world) cancel(run client.WorkflowRun) {
+	w.tb.Helper()
+	require.NoError(w.tb, w.client.CancelWorkflow(w.tb.Context(), run.GetID(), run.GetRunID()))
+}
+
+// history is what a run has written so far.
+func (w *world) history(run client.WorkflowRun) *historypb.History {
+	w.tb.Helper()
+	return temporaltest.History(w.tb, w.client, run.GetID(), run.GetRunID())
+}
+
+// closed is how a run closed, in the server's words.
+func (w *world) closed(run client.WorkflowRun) enumspb.WorkflowExecutionStatus {
+	w.tb.Helper()
+	described, err := w.client.DescribeWorkflow(w.tb.Context(), run.GetID(), run.GetRunID())
+	require.NoError(w.tb, err)
+	return described.Status
+}
+
+// checkpoint is the whole state of a run now.
+func (w *world) checkpoint(run client.WorkflowRun) graph.Checkpoint {
+	w.tb.Helper()
+	value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), workflows.QueryCheckpoint)
+	require.NoError(w.tb, err)
+	var checkpoint graph.Checkpoint
+	require.NoError(w.tb, value.Get(&checkpoint))
+	return checkpoint
+}
+
+// details are the live details of a run, as the UI shows them.
+func (w *world) details(run client.WorkflowRun) string {
+	w.tb.Helper()
+	metadata, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), "__temporal_workflow_metadata")
+	require.NoError(w.tb, err)
+	var described sdkpb.WorkflowMetadata
+	require.NoError(w.tb, metadata.Get(&described))
+	return described.CurrentDetails
 }
 
 // output waits for a run's output.

@@ -1,0 +1,79 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/tidemill/tidemill/activities"
+)
+
+// line is what an act of a scripted action says and does; a graph writes it as
+// the args of a node.
+type line struct {
+	Control string          `json:"control"` // output, ok, stop, route, pause
+	Output  any             `json:"output"`
+	Delta   any             `json:"delta"`
+	Target  string          `json:"target"`
+	Reason  string          `json:"reason"`
+	Summary string          `json:"summary"`
+	Schema  json.RawMessage `json:"schema"`
+	Fail    string          `json:"fail"`  // an error instead
+	Until   int             `json:"until"` // the error stops after this many calls; zero: never
+}
+
+// script is the action "act", which does what its line says, and the journal of
+// its calls.
+type script struct {
+	mu    sync.Mutex
+	calls map[string][]string // by workflow id: addresses in the order of the calls
+}
+
+func newScript() *script { return &script{calls: map[string][]string{}} }
+
+func (s *script) register(r *activities.Registry) { activities.Register(r, "act", s.act) }
+
+func (s *script) act(ctx context.Context, in line) (activities.Result, error) {
+	calls := s.note(ctx)
+	if in.Fail != "" && (in.Until == 0 || calls <= in.Until) {
+		return activities.Result{}, errors.New(in.Fail)
+	}
+	result := activities.Output(in.Output)
+	switch in.Control {
+	case "ok":
+		result = activities.OK()
+	case "stop":
+		result = activities.Stop(in.Output)
+	case "route":
+		result = activities.Route(in.Target)
+	case "pause":
+		result = activities.Pause(activities.PauseRequest{Reason: in.Reason, Summary: in.Summary, ResumeSchema: in.Schema})
+	}
+	if in.Delta != nil {
+		result = result.WithDelta(in.Delta)
+	}
+	return result, nil
+}
+
+// note writes the call down, and gives how often this activation was called.
+func (s *script) note(ctx context.Context) int {
+	info := activities.Info(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[info.ID] = append(s.calls[info.ID], string(info.Address))
+	count := 0
+	for _, address := range s.calls[info.ID] {
+		if address == string(info.Address) {
+			count++
+		}
+	}
+	return count
+}
+
+// called lists the activations of a run that were called, in order.
+func (s *script) called(workflowID string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.calls[workflowID]...)
+}
