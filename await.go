@@ -27,8 +27,8 @@ const (
 )
 
 // Await waits until a run is closed or paused, and reports how. That a run
-// failed is no error: look at the report's Status. A run that a worker cannot be
-// asked about is waited for until it closes.
+// failed is no error: look at the report's Status. While no worker can be asked,
+// what the server knows is the report, and its Note says so.
 func (c *Client) Await(ctx context.Context, id string, o AwaitOptions) (Report, error) {
 	d, err := c.describe(ctx, id, o.RunID)
 	if err != nil {
@@ -60,6 +60,9 @@ func (c *Client) closing(ctx context.Context, id string, e ending) (Report, erro
 	if ctx.Err() != nil {
 		return Report{}, ctx.Err()
 	}
+	if !e.closed() {
+		return Report{}, edgeErrorOf(id, e.err)
+	}
 	filled := e.fill(Report{})
 	if filled.ID != "" && string(filled.State) != "null" && filled.State != nil { // the run said it all
 		return filled, nil
@@ -72,7 +75,7 @@ func (c *Client) watch(ctx context.Context, d *workflowservice.DescribeWorkflowE
 	info := d.GetWorkflowExecutionInfo()
 	chain := map[string]bool{info.GetExecution().GetRunId(): true}
 	for interval := firstPoll; ctx.Err() == nil; interval = min(interval*3/2, lastPoll) {
-		report, err := c.ask(ctx, info.GetExecution().GetWorkflowId(), "")
+		report, err := c.Status(ctx, info.GetExecution().GetWorkflowId())
 		if err == nil && c.continues(ctx, chain, info.GetFirstRunId(), report) {
 			select {
 			case seen <- report:

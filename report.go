@@ -100,6 +100,13 @@ func (c *Client) ended(ctx context.Context, id, runID string) ending {
 	return e
 }
 
+// closed reports whether the run has closed, and the server did not merely fail
+// to tell.
+func (e ending) closed() bool {
+	var how *temporal.WorkflowExecutionError
+	return e.err == nil || errors.As(e.err, &how)
+}
+
 // fill completes the report of a closed run with what its ending says.
 func (e ending) fill(r Report) Report {
 	var application *temporal.ApplicationError

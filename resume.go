@@ -36,6 +36,15 @@ type ResumeOptions struct {
 	Wait time.Duration
 }
 
+// Answered says which pause an answer went to.
+type Answered struct {
+	// PauseID is empty for a signal that named no pause.
+	PauseID string `json:"pause_id,omitempty"`
+	// Status is "accepted" when the run has taken the answer, and "sent" for a
+	// signal, of which that is not known.
+	Status string `json:"status"`
+}
+
 // answerWithin is how long a worker may take to take an answer.
 const answerWithin = 5 * time.Second
 
@@ -44,16 +53,16 @@ const answerWithin = 5 * time.Second
 // pause_ambiguous, pause_digest_mismatch, resume_input_required or
 // invalid_resume_input, and leaves the pause open. An error matching
 // [ErrNoWorker] says that nobody answered in time.
-func (c *Client) Resume(ctx context.Context, id string, o ResumeOptions) error {
+func (c *Client) Resume(ctx context.Context, id string, o ResumeOptions) (Answered, error) {
 	if o.Input == nil {
-		return refused(id, graph.Failf(graph.ErrTypeResumeInputRequired, "an answer needs an input; null is one"))
+		return Answered{}, refused(id, graph.Failf(graph.ErrTypeResumeInputRequired, "an answer needs an input; null is one"))
 	}
 	input, err := value.Marshal(o.Input)
 	if err != nil {
-		return refused(id, graph.Failf(graph.ErrTypeInvalidResumeInput, "the answer is not JSON: %v", err))
+		return Answered{}, refused(id, graph.Failf(graph.ErrTypeInvalidResumeInput, "the answer is not JSON: %v", err))
 	}
 	if o.Signal {
-		return c.signalAnswer(ctx, id, input, o)
+		return Answered{PauseID: o.PauseID, Status: "sent"}, c.signalAnswer(ctx, id, input, o)
 	}
 	wait := o.Wait
 	if wait == 0 {
@@ -61,17 +70,18 @@ func (c *Client) Resume(ctx context.Context, id string, o ResumeOptions) error {
 	}
 	short, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	err = c.updateAnswer(short, id, input, o)
+	answered, err := c.updateAnswer(short, id, input, o)
 	if err == nil {
-		return nil
+		return answered, nil
 	}
 	if ctx.Err() == nil && (short.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
-		return c.unanswered(ctx, id, o.RunID, wait, err)
+		return Answered{}, c.unanswered(ctx, id, o.RunID, wait, err)
 	}
-	return c.closedOr(ctx, id, o.RunID, err)
+	return Answered{}, c.closedOr(ctx, id, o.RunID, err)
 }
 
-func (c *Client) updateAnswer(ctx context.Context, id string, input json.RawMessage, o ResumeOptions) error {
+func (c *Client) updateAnswer(ctx context.Context, id string, input json.RawMessage, o ResumeOptions) (Answered, error) {
+	var result workflows.ResumeResult
 	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		UpdateID: o.UpdateID, WorkflowID: id, RunID: o.RunID, UpdateName: workflows.UpdateResume,
 		Args: []any{workflows.ResumeInput{
@@ -80,9 +90,10 @@ func (c *Client) updateAnswer(ctx context.Context, id string, input json.RawMess
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
-		return err
+		return Answered{}, err
 	}
-	return handle.Get(ctx, nil)
+	err = handle.Get(ctx, &result)
+	return Answered{PauseID: string(result.PauseID), Status: result.Status}, err
 }
 
 // signalAnswer leaves the answer with the server.

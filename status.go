@@ -44,7 +44,11 @@ func (c *Client) statusOf(ctx context.Context, id, runID string) (Report, error)
 	}
 	closing, cancel := context.WithTimeout(ctx, queryWithin)
 	defer cancel()
-	return c.ended(closing, id, d.GetWorkflowExecutionInfo().GetExecution().GetRunId()).fill(report), nil
+	e := c.ended(closing, id, d.GetWorkflowExecutionInfo().GetExecution().GetRunId())
+	if !e.closed() {
+		return Report{}, edgeErrorOf(id, e.err)
+	}
+	return e.fill(report), nil
 }
 
 // ask puts the query "status" to a run.

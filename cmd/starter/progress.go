@@ -1,0 +1,42 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/graph"
+)
+
+// progress says on standard error what has changed since it last looked.
+type progress struct {
+	say   func(format string, args ...any)
+	nodes map[string]graph.NodeRecord
+	note  string // seen once; said when it is seen again
+	said  string
+}
+
+func newProgress(say func(string, ...any)) *progress {
+	return &progress{say: say, nodes: map[string]graph.NodeRecord{}}
+}
+
+// see takes the next report.
+func (p *progress) see(r tidemill.Report) {
+	for _, node := range r.Nodes {
+		if p.nodes[node.Node] == node {
+			continue
+		}
+		p.nodes[node.Node] = node
+		visit := ""
+		if node.Visits > 1 {
+			visit = "#" + strconv.Itoa(node.Visits)
+		}
+		p.say("  %-12s %s", node.Node+visit, node.Status)
+	}
+	// A run that has just been started does not answer yet; only what lasts is
+	// worth a line.
+	if r.Note != "" && r.Note == p.note && r.Note != p.said {
+		p.said = r.Note
+		p.say("  %s", r.Note)
+	}
+	p.note = r.Note
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tidemill/tidemill"
+)
+
+// writeReport is the outcome document for people.
+func writeReport(out io.Writer, r tidemill.Report) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n\t")
+		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, text)
+	}
+	line("run", "%s", r.ID)
+	line("run id", "%s", r.RunID)
+	if len(r.Fingerprint) >= 8 {
+		line("graph", "%s@%s", r.Graph, r.Fingerprint[:8])
+	} else {
+		line("graph", "%s", r.Graph)
+	}
+	line("status", "%s, %s", r.Status, count(r.Steps, "step"))
+	line("started", "%s", r.Started.Format(time.RFC3339))
+	if r.Finished != nil {
+		line("finished", "%s", r.Finished.Format(time.RFC3339))
+	}
+	if r.Deadline != nil {
+		line("deadline", "%s", r.Deadline.Format(time.RFC3339))
+	}
+	if r.Error != nil {
+		line("error", "%s", errorText(r))
+	}
+	if r.Status == tidemill.StatusCompleted {
+		line("output", "%s", r.Output)
+	}
+	writeOpen(line, r)
+	if n := r.Rejected.Count; n > 0 {
+		line("refused", "%s, the last: %s", count(n, "answer"), lastRefusal(r))
+	}
+	if r.Note != "" {
+		line("note", "%s", r.Note)
+	}
+	_ = w.Flush()
+}
+
+// writeOpen shows what the run waits for, and how to answer it.
+func writeOpen(line func(name, format string, args ...any), r tidemill.Report) {
+	for _, pause := range r.Pauses {
+		text := string(pause.ID)
+		if pause.Reason != "" {
+			text += " (" + pause.Reason + ")"
+		}
+		if pause.Summary != "" {
+			text += ": " + pause.Summary
+		}
+		line("pause", "%s", text)
+		if len(pause.Show) > 0 {
+			line("", "%s", pause.Show)
+		}
+		if pause.Expires != nil {
+			line("", "expires %s", pause.Expires.Format(time.RFC3339))
+		}
+		line("", "answer it with: %s", tidemill.ResumeCommand(pause))
+	}
+	for _, waiting := range r.Waiting {
+		text := fmt.Sprintf("%s: %s", waiting.Address, waiting.Reason)
+		if waiting.NextCheck != nil {
+			text += ", next at " + waiting.NextCheck.Format(time.RFC3339)
+		}
+		line("waiting", "%s", text)
+	}
+}
+
+func errorText(r tidemill.Report) string {
+	text := r.Error.Type
+	if r.Error.Address != "" {
+		text += " at " + string(r.Error.Address)
+	}
+	text += ": " + r.Error.Message
+	if cause := r.Error.Cause; cause != nil {
+		text += fmt.Sprintf("\ncause: %s: %s", cause.Type, cause.Message)
+	}
+	return text
+}
+
+func lastRefusal(r tidemill.Report) string {
+	if len(r.Rejected.Last) == 0 {
+		return "unknown"
+	}
+	last := r.Rejected.Last[len(r.Rejected.Last)-1]
+	return fmt.Sprintf("%s (%s)", last.Message, last.Type)
+}
