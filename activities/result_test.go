@@ -43,7 +43,7 @@ func TestResultsOfAnAction(t *testing.T) {
 				Reason: "approval", Summary: "ok?", Show: show, ResumeSchema: schema, Expires: graph.Duration(time.Hour),
 			}), "",
 			`{"control":"pause","pause":{"reason":"approval","summary":"ok?","show":{"items":[1]},` +
-				`"resume_schema":{"type":"boolean"},"expires":"1h0m0s"}}`,
+				`"resume_schema":{"type":"boolean"},"expires":"1h"}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,112 @@
+package activities_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/graph"
+)
+
+const strictGraph = `
+version: 1
+id: strict
+entry: done
+input_schema: {type: object, required: [order], properties: {order: {type: string}}}
+nodes: [{id: done, type: set, next: end}]
+`
+
+func pinner(t *testing.T, edit func(*activities.Options)) *activities.Activities {
+	t.Helper()
+	c := catalogue(t, "order-review")
+	require.NoError(t, c.AddFile("strict.yaml", []byte(strictGraph)))
+	o := activities.Options{Catalogue: c, SearchAttributes: []string{activities.AttributeGraph}}
+	if edit != nil {
+		edit(&o)
+	}
+	acts, err := activities.New(o)
+	require.NoError(t, err)
+	return acts
+}
+
+func TestPin(t *testing.T) {
+	t.Parallel()
+	acts := pinner(t, func(o *activities.Options) { o.Limits.Payload = 5000 })
+	pin, err := acts.Pin(t.Context(), activities.PinInput{
+		Graph: "strict", Input: json.RawMessage(`{"order":"7"}`), Options: json.RawMessage(`{"max_steps":5,"lane":{"app":"a"}}`),
+	})
+	require.NoError(t, err)
+	require.Nil(t, pin.Failure)
+	require.Equal(t, activities.Core, pin.Core)
+	require.Equal(t, "strict", pin.Document.ID)
+	require.Len(t, pin.Fingerprint, 64)
+	require.Equal(t, []string{activities.AttributeGraph}, pin.SearchAttributes)
+	require.Equal(t, graph.Limits{Payload: 5000, State: graph.DefaultStateLimit}, pin.Limits)
+	require.Equal(t, graph.RunOptions{MaxSteps: 5, Lane: graph.Lane{App: "a"}}, pin.Options)
+
+	// What is recorded must make the same graph again.
+	raw, err := json.Marshal(pin)
+	require.NoError(t, err)
+	var back activities.Pin
+	require.NoError(t, json.Unmarshal(raw, &back))
+	plan, err := graph.NewPlan(back.Document)
+	require.NoError(t, err)
+	require.Equal(t, pin.Fingerprint, plan.Fingerprint)
+}
+
+func TestPinRefusals(t *testing.T) {
+	t.Parallel()
+	spec := func(text string) string {
+		raw, err := json.Marshal(map[string]any{"spec": text})
+		require.NoError(t, err)
+		return string(raw)
+	}
+	own := `{"spec":{"version":1,"id":"order-review","entry":"done","nodes":[{"id":"done","type":"set","output":1,"next":"end"}]}}`
+	changed := strings.Replace(own, `"output":1`, `"output":2`, 1)
+	for name, c := range map[string]struct {
+		graph, input, options string
+		inline                bool
+		want, message         string
+	}{
+		"unknown graph":          {graph: "order-reveiw", want: graph.ErrTypeUnknownGraph, message: "did you mean order-review?"},
+		"nothing like it":        {graph: "x", want: graph.ErrTypeUnknownGraph, message: `no graph "x"`},
+		"no input":               {graph: "strict", want: graph.ErrTypeInputSchema},
+		"input of another type":  {graph: "order-review", input: `[]`, want: graph.ErrTypeInputSchema},
+		"input against schema":   {graph: "strict", input: `{"order":7}`, want: graph.ErrTypeInputSchema},
+		"absent input is {}":     {graph: "order-review"},
+		"unknown option":         {graph: "order-review", options: `{"deadlin":"1h"}`, want: graph.ErrTypeInvalidRunOptions, message: "deadlin"},
+		"the same spec":          {graph: "order-review", options: own},
+		"another spec":           {graph: "order-review", options: changed, want: graph.ErrTypeInvalidRunOptions, message: "inline_specs"},
+		"another spec, allowed":  {graph: "order-review", options: changed, inline: true},
+		"a new spec, allowed":    {graph: "new", options: spec(small("new")), inline: true},
+		"a spec under this name": {graph: "other", options: spec(small("new")), inline: true, want: graph.ErrTypeInvalidDocument, message: `"new"`},
+		"a broken spec":          {graph: "new", options: spec("{id: new"), inline: true, want: graph.ErrTypeInvalidDocument},
+		"a spec with a callback": {graph: "new", options: spec("{version: 1, id: new, entry: x, nodes: [{id: x, type: set, next: {route: {call: unknown}}}]}"), inline: true, want: graph.ErrTypeInvalidDocument, message: "unknown"},
+		"large input":            {graph: "order-review", input: `{"a":"` + strings.Repeat("x", 3000) + `"}`, want: graph.ErrTypeStateTooLarge},
+		"large together":         {graph: "order-review", input: `{"a":"` + strings.Repeat("x", 1990) + `"}`, want: graph.ErrTypeStateTooLarge, message: "together"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			acts := pinner(t, func(o *activities.Options) {
+				o.AllowInlineSpecs, o.Limits = c.inline, graph.Limits{Payload: 2000, State: 2100}
+			})
+			pin, err := acts.Pin(t.Context(), activities.PinInput{
+				Graph: c.graph, Input: json.RawMessage(c.input), Options: json.RawMessage(c.options),
+			})
+			require.NoError(t, err, "a refusal is recorded, not an error")
+			if c.want == "" {
+				require.Nil(t, pin.Failure)
+				require.Equal(t, c.graph, pin.Document.ID)
+				require.Empty(t, pin.Options.Spec, "the document is recorded once")
+				return
+			}
+			require.NotNil(t, pin.Failure)
+			require.Equal(t, c.want, pin.Failure.Type, pin.Failure.Message)
+			require.Contains(t, pin.Failure.Message, c.message)
+			require.Nil(t, pin.Document)
+		})
+	}
+}
