@@ -42,9 +42,16 @@ type Waiting struct {
 
 // Report is the outcome document at this moment.
 func (m *Machine) Report() Report {
+	r := m.Overview()
+	r.State = m.cp.State.Raw()
+	return r
+}
+
+// Overview is the outcome document without the state, which may be large.
+func (m *Machine) Overview() Report {
 	r := Report{
 		ID: m.facts.ID, RunID: m.facts.RunID, Graph: m.cp.Graph, Fingerprint: m.cp.Fingerprint,
-		Status: m.Status(), State: m.cp.State.Raw(), Steps: m.cp.Steps, Started: m.facts.Started,
+		Status: m.Status(), Steps: m.cp.Steps, Started: m.facts.Started,
 		Deadline: m.cp.Clock.Deadline, Rejected: m.cp.Rejected, Nodes: m.cp.Nodes,
 		Pauses: []OpenPause{}, Waiting: []Waiting{},
 	}

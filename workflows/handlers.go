@@ -43,7 +43,7 @@ func (r *run) queryPauses() ([]graph.OpenPause, error) {
 	if r.machine == nil {
 		return nil, notBegun()
 	}
-	return r.machine.Report().Pauses, nil
+	return r.machine.Overview().Pauses, nil
 }
 
 func (r *run) queryCheckpoint() (graph.Checkpoint, error) {

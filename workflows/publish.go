@@ -23,7 +23,7 @@ type attributes struct {
 // publish shows how the run stands: live details, which cost nothing, and the
 // search attributes when they have changed, which cost an event.
 func (r *run) publish(ctx workflow.Context) {
-	workflow.SetCurrentDetails(ctx, details(r.machine.Report(), r.machine.Current()))
+	workflow.SetCurrentDetails(ctx, details(r.machine.Overview(), r.machine.Current()))
 	if r.machine.Outcome() != nil {
 		return
 	}
