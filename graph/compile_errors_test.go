@@ -155,3 +155,18 @@ func TestBrokenGoDocument(t *testing.T) {
 	_, found = graph.CompileDocument(doc, graph.CompileOptions{})
 	require.Equal(t, []string{"0:0  invalid_value"}, places(found))
 }
+
+// A document may hold thousands of misspelt targets and of nodes; comparing
+// each with each took minutes.
+func TestThousandsOfMistakes(t *testing.T) {
+	t.Parallel()
+	doc := strings.Builder{}
+	doc.WriteString("id: g\nentry: n0\nnodes:\n")
+	for i := range 3000 {
+		fmt.Fprintf(&doc, "  - {id: n%d, type: set, next: m%d}\n", i, i)
+	}
+	_, found := graph.Compile("", []byte(doc.String()), graph.CompileOptions{})
+	require.Len(t, found, 3000)
+	require.NotEmpty(t, found[0].Fix)
+	require.Empty(t, found[2999].Fix)
+}

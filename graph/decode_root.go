@@ -33,6 +33,7 @@ type decoded struct {
 	document *Document
 	origins  []origin       // one per node
 	index    map[string]int // of the first node of each id, however malformed the id
+	hints    int            // suggestions given so far
 }
 
 // decode reads the whole document. What cannot be read is left zero, and
@@ -137,8 +138,16 @@ func (d *decoder) entry(root field, out *decoded) {
 	}
 }
 
+// maxHints bounds how many misspelt targets get a suggestion: each is compared
+// with every node, and a document may hold thousands of both.
+const maxHints = 20
+
 // nearest suggests a node for a misspelt target.
 func (o *decoded) nearest(target string) string {
+	if o.hints >= maxHints {
+		return ""
+	}
+	o.hints++
 	ids := []string{End}
 	for i := range o.document.Nodes {
 		ids = append(ids, o.document.Nodes[i].ID)

@@ -79,12 +79,20 @@ func (d Duration) Std() time.Duration {
 	return time.Duration(d)
 }
 
-// String is the notation that ParseDuration reads.
+// String is the shortest notation of hours, minutes and seconds that
+// ParseDuration reads: 72h rather than 72h0m0s.
 func (d Duration) String() string {
 	if d == None {
 		return "none"
 	}
-	return time.Duration(d).String()
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // MarshalJSON writes the notation as JSON text.

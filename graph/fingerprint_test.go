@@ -2,8 +2,6 @@ package graph_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -148,13 +146,6 @@ func TestReads(t *testing.T) {
 		require.True(t, node.ReadsAll, fields)
 		require.Empty(t, node.Reads, fields)
 	}
-}
-
-func readFile(t *testing.T, name string) string {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	return string(raw)
 }
 
 // asJSON writes a YAML document as JSON, with the tree that its reader sees.
