@@ -1,0 +1,6 @@
+package orderreview_test
+
+import "syscall"
+
+// attributes end a program with the tests, should these be killed.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
