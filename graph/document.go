@@ -198,6 +198,18 @@ func ParseDocument(raw json.RawMessage) (*Document, error) {
 	return &d, nil
 }
 
+// UnmarshalJSON reads a document as history holds it. What is written into a
+// payload has < and > escaped; here its values are canonical again, as the
+// machine commits them.
+func (d *Document) UnmarshalJSON(data []byte) error {
+	canonical, err := value.Canonical(data)
+	if err != nil {
+		return err
+	}
+	type plain Document
+	return json.Unmarshal(canonical, (*plain)(d))
+}
+
 // Canonical is the document's canonical JSON.
 func (d *Document) Canonical() (json.RawMessage, error) { return value.Marshal(d) }
 

@@ -125,6 +125,30 @@ func TestNormalFormIsStable(t *testing.T) {
 	}
 }
 
+// A payload escapes what HTML would read. A document that came in one must
+// still commit the same bytes, or sizes and digests would differ after a
+// replay.
+func TestDocumentThroughAPayload(t *testing.T) {
+	t.Parallel()
+	c := compiled(t, one(`{id: a, type: set, output: {t: "<&>"}, next: {cases: [{when: 'input < 1', to: end}], default: end}}`))
+	payload, err := json.Marshal(struct{ Document *graph.Document }{c.Document})
+	require.NoError(t, err)
+	require.Contains(t, string(payload), "u003c")
+	var back struct{ Document *graph.Document }
+	require.NoError(t, json.Unmarshal(payload, &back))
+	require.Equal(t, c.Document, back.Document)
+
+	var node graph.Node
+	raw, err := json.Marshal(c.Document.Nodes[0])
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &node))
+	p, err := graph.CompileTask(&node)
+	require.NoError(t, err)
+	out, _, failure := p.Finish(&graph.Task{Node: &node}, nil, nil)
+	require.Nil(t, failure)
+	require.Equal(t, `{"t":"<&>"}`, string(out))
+}
+
 // The compiler finds the state keys that a node's activity needs; a key it
 // missed would be absent there.
 func TestReads(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tidemill/tidemill/graph/expr"
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // valueProgram is a value ready to be evaluated. A literal needs no program.
@@ -87,7 +88,11 @@ func compilePrograms(language *expr.Compiler, node *Node) (*nodePrograms, error)
 func (p *nodePrograms) place(s slot) string { return "nodes/" + p.node.ID + "/" + s.path }
 
 func (p *nodePrograms) addValue(language *expr.Compiler, s slot) error {
-	program := &valueProgram{place: p.place(s), raw: s.raw}
+	raw, err := value.Canonical(s.raw) // a node that came in a payload may be written otherwise
+	if err != nil {
+		return err
+	}
+	program := &valueProgram{place: p.place(s), raw: raw}
 	if !s.literal() {
 		var found []expr.TemplateError
 		if program.template, found = language.CompileTemplate(s.raw, s.names); len(found) > 0 {
