@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
@@ -17,6 +18,10 @@ import (
 type App struct {
 	registry *activities.Registry
 	sources  []graphSource
+
+	mu    sync.Mutex
+	built *activities.Catalogue // of all that was added by now; nil: not built
+	err   error                 // of building it
 }
 
 // graphSource adds one or more graphs to a catalogue.
@@ -33,7 +38,7 @@ func NewApp() *App { return &App{registry: activities.NewRegistry()} }
 // An action may be called again with the same arguments after a lost worker,
 // even without a retry policy: the Key of [Info] tells a repetition.
 func Action[In, Out any](a *App, name string, fn func(context.Context, In) (Out, error)) {
-	activities.Register(a.registry, name, fn)
+	a.change(func() { activities.Register(a.registry, name, fn) })
 }
 
 // Callback registers fn as the callback name, which graphs use as {call: NAME}.
@@ -41,14 +46,14 @@ func Action[In, Out any](a *App, name string, fn func(context.Context, In) (Out,
 // for args. The version, at least 1, is part of the fingerprint of every graph
 // that names the callback: raise it when fn begins to answer differently.
 func Callback[T any](a *App, name string, version int, fn func(Scope) (T, error)) {
-	activities.RegisterCallback(a.registry, name, version, fn)
+	a.change(func() { activities.RegisterCallback(a.registry, name, version, fn) })
 }
 
 // AddGraphs adds files, and of directories every *.yaml, *.yml and *.json file
 // below them.
 func (a *App) AddGraphs(paths ...string) {
 	for _, path := range paths {
-		a.sources = append(a.sources, func(c *activities.Catalogue) error { return addPath(c, path) })
+		a.add(func(c *activities.Catalogue) error { return addPath(c, path) })
 	}
 }
 
@@ -70,17 +75,17 @@ func addPath(c *activities.Catalogue, path string) error {
 // AddGraphsFS adds every *.yaml, *.yml and *.json file of a file system, such as
 // an embedded one.
 func (a *App) AddGraphsFS(fsys fs.FS) {
-	a.sources = append(a.sources, func(c *activities.Catalogue) error { return c.AddFS(fsys) })
+	a.add(func(c *activities.Catalogue) error { return c.AddFS(fsys) })
 }
 
 // AddGraph adds one document, YAML or JSON. The name stands in its diagnostics.
 func (a *App) AddGraph(name string, data []byte) {
-	a.sources = append(a.sources, func(c *activities.Catalogue) error { return c.AddFile(name, data) })
+	a.add(func(c *activities.Catalogue) error { return c.AddFile(name, data) })
 }
 
 // AddDocument adds a graph made in Go.
 func (a *App) AddDocument(d *graph.Document) {
-	a.sources = append(a.sources, func(c *activities.Catalogue) error {
+	a.add(func(c *activities.Catalogue) error {
 		compiled, diagnostics := graph.CompileDocument(d, graph.CompileOptions{
 			Callbacks: a.registry.Callbacks(), CallbacksAreErrors: true,
 		})
@@ -99,14 +104,29 @@ func (a *App) Validate() error {
 	return err
 }
 
-// catalogue compiles the graphs against the functions registered by now.
+// change adds something, so that what was built is stale.
+func (a *App) change(add func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	add()
+	a.built, a.err = nil, nil
+}
+
+func (a *App) add(source graphSource) { a.change(func() { a.sources = append(a.sources, source) }) }
+
+// catalogue compiles the graphs against the functions registered by now, once.
 func (a *App) catalogue() (*activities.Catalogue, error) {
-	c := activities.NewCatalogue(a.registry)
-	errs := []error{a.registry.Err()}
-	for _, add := range a.sources {
-		errs = append(errs, add(c))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.built == nil {
+		a.built = activities.NewCatalogue(a.registry)
+		errs := []error{a.registry.Err()}
+		for _, add := range a.sources {
+			errs = append(errs, add(a.built))
+		}
+		a.err = errors.Join(errs...)
 	}
-	return c, errors.Join(errs...)
+	return a.built, a.err
 }
 
 // Warnings are what deserves a look in graphs that are valid: what the compiler
@@ -135,4 +155,13 @@ func (a *App) Warnings() ([]string, error) {
 		}
 	}
 	return warnings, nil
+}
+
+// Graphs lists the ids of the App's graphs, sorted.
+func (a *App) Graphs() ([]string, error) {
+	c, err := a.catalogue()
+	if err != nil {
+		return nil, err
+	}
+	return c.IDs(), nil
 }

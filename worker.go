@@ -79,6 +79,9 @@ func (o WorkerOptions) Validate() error {
 	if o.Worker.DisableWorkflowWorker || o.Worker.LocalActivityWorkerOnly {
 		refuse("Worker.DisableWorkflowWorker and Worker.LocalActivityWorkerOnly would keep graphs from running")
 	}
+	if _, err := activities.New(activities.Options{HTTP: o.HTTP}); err != nil {
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
 

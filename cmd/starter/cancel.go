@@ -25,7 +25,7 @@ func (p *program) cancelCommand() *cobra.Command {
 		Long:  "Ask a run to stop, and return when the server has taken the request. starter await waits until it has stopped.",
 		Args:  exactly(1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				if err := runs.Cancel(cmd.Context(), args[0], reason); err != nil {
 					return err
 				}
@@ -45,7 +45,7 @@ func (p *program) checkpointCommand() *cobra.Command {
 		Short: "Print the whole state of a run as JSON",
 		Args:  exactly(1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				raw, err := runs.Checkpoint(cmd.Context(), args[0])
 				if err != nil {
 					return err

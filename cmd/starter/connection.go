@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (c connection) options(logs io.Writer) (client.Options, error) {
 }
 
 // withRuns calls f with a client of the server, and closes it.
-func (p *program) withRuns(ctx context.Context, o tidemill.ClientOptions, f func(*tidemill.Client) error) error {
+func (p *program) withRuns(ctx context.Context, f func(*tidemill.Client) error) error {
 	options, err := p.connection.options(p.err)
 	if err != nil {
 		return err
@@ -51,19 +52,12 @@ func (p *program) withRuns(ctx context.Context, o tidemill.ClientOptions, f func
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		address := options.HostPort
-		if address == "" {
-			address = client.DefaultHostPort
-		}
+		address := cmp.Or(options.HostPort, client.DefaultHostPort)
 		return &tidemill.RunError{Type: tidemill.ErrTypeUnreachable, Err: err, Message: fmt.Sprintf(
 			"no Temporal server answers at %s (%v); check that it runs, and --address or TEMPORAL_ADDRESS", address, reason(err))}
 	}
 	defer c.Close()
-	o.Namespace = options.Namespace
-	if o.Namespace == "" {
-		o.Namespace = client.DefaultNamespace
-	}
-	return f(tidemill.NewClient(c, o))
+	return f(tidemill.NewClient(c, tidemill.ClientOptions{Namespace: cmp.Or(options.Namespace, client.DefaultNamespace)}))
 }
 
 // reason is the innermost cause of a failed dial: the rest repeats it.

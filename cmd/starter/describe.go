@@ -57,7 +57,7 @@ func (p *program) renderCommand() *cobra.Command {
 			if id == "" {
 				return p.renderFile(args[0])
 			}
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				text, err := runs.Picture(cmd.Context(), id)
 				if err != nil {
 					return err

@@ -25,7 +25,7 @@ func (p *program) doctorCommand() *cobra.Command {
 		Long:  "Look at the server and its workers, and say what is off and how to mend it. Exit code 6 when no server answers.",
 		Args:  exactly(0, "no argument"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				diagnosis, err := runs.Doctor(cmd.Context(), queue)
 				if err != nil {
 					return err

@@ -33,7 +33,7 @@ func (p *program) resumeCommand() *cobra.Command {
 				return usage("resume needs --input, the answer; null is one", "--input")
 			}
 			o.Input = raw
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				return p.resume(cmd, runs, args[0], o)
 			})
 		},

@@ -30,7 +30,7 @@ func (p *program) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				return p.start(cmd, runs, options, flags.detach)
 			})
 		},

@@ -16,7 +16,7 @@ func (p *program) statusCommand() *cobra.Command {
 		Long:  "Show how a run stands or ended. The exit code says the same; that of a running one is 0.",
 		Args:  exactly(1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				report, err := runs.Status(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -34,7 +34,7 @@ func (p *program) awaitCommand() *cobra.Command {
 		Short: "Wait until a run is closed or paused, and print the outcome",
 		Args:  exactly(1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withRuns(cmd.Context(), tidemill.ClientOptions{}, func(runs *tidemill.Client) error {
+			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
 				return p.await(cmd.Context(), runs, args[0], tidemill.AwaitOptions{ThroughPauses: through})
 			})
 		},
