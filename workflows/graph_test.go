@@ -3,9 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -154,55 +152,6 @@ func TestPauseAnsweredByUpdate(t *testing.T) {
 	require.Len(t, checkpoint.Answers, 1)
 	require.Equal(t, "ann", checkpoint.Answers[0].Actor)
 	require.Equal(t, "fine", checkpoint.Answers[0].Note)
-}
-
-// 10,000 turns of a loop of set nodes: no task grows long, the history stays
-// short, and the run answers in the middle.
-func TestLongLoop(t *testing.T) {
-	t.Parallel()
-	w := setup(t, parts{graphs: []string{`
-version: 1
-id: long
-entry: again
-max_steps: 30000
-nodes:
-  - {id: again, type: loop, while: "state.count < 10000", body: count, done: end, max_iterations: 20000}
-  - {id: count, type: set, delta: {count: "${ state.count + 1 }"}, next: again}
-`}})
-	run := w.run("long", json.RawMessage(`{"count":0}`))
-	asked := time.Now()
-	w.until(run, "an answer in the middle", func(r graph.Report) bool { return true })
-	require.Less(t, time.Since(asked), 5*time.Second)
-	require.JSONEq(t, `{"count":10000}`, w.output(run))
-	require.Less(t, temporaltest.Count(temporaltest.History(t, w.client, run.GetID(), run.GetRunID())), 500)
-}
-
-// A cancel reaches an action, which is waited for; the run closes as Canceled.
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	var stopped atomic.Bool
-	w := setup(t, parts{
-		graphs: []string{`
-version: 1
-id: blocked
-entry: block
-nodes: [{id: block, run: block, next: end}]
-`},
-		register: func(r *activities.Registry) {
-			activities.Register(r, "block", func(ctx context.Context, _ struct{}) (any, error) {
-				<-ctx.Done()
-				stopped.Store(true)
-				return nil, ctx.Err()
-			})
-		},
-	})
-	run := w.run("blocked")
-	w.until(run, "the action to run", func(r graph.Report) bool { return r.Steps == 1 })
-	require.NoError(t, w.client.CancelWorkflow(t.Context(), run.GetID(), run.GetRunID()))
-	kind, report := w.failure(run)
-	require.Equal(t, "cancelled", kind)
-	require.Equal(t, graph.StatusCancelled, report.Status)
-	require.True(t, stopped.Load())
 }
 
 // The details of a paused run name the node and the exact command.
