@@ -53,6 +53,18 @@ type Decision struct {
 	Failure *Failure        `json:"failure,omitempty"`
 }
 
+// UnmarshalJSON reads a decision as history holds it. What is written into a
+// history may be escaped on its way; the values of a decision are canonical
+// again afterwards.
+func (d *Decision) UnmarshalJSON(data []byte) error {
+	canonical, err := value.Canonical(data)
+	if err != nil {
+		return err
+	}
+	type plain Decision
+	return json.Unmarshal(canonical, (*plain)(d))
+}
+
 // Decider answers questions. It reports false when it has no answer for now;
 // the machine then stops there and asks again at the next Advance.
 type Decider interface {
