@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -140,7 +141,11 @@ type Outcome struct {
 // its shape. The failure's type is [ErrTypeInvalidCheckpoint].
 func ParseCheckpoint(raw json.RawMessage) (Checkpoint, *Failure) {
 	var cp Checkpoint
-	if err := json.Unmarshal(raw, &cp); err != nil {
+	raw, err := value.Canonical(raw) // a writer may have escaped what canonical text does not
+	if err == nil {
+		err = json.Unmarshal(raw, &cp)
+	}
+	if err != nil {
 		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "not a checkpoint: %v", err)
 	}
 	return cp, nil
@@ -161,6 +166,9 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 	case cp.Steps < 0 || cp.StepsLeft < 0:
 		return Failf(ErrTypeInvalidCheckpoint, "negative steps")
 	}
+	if err := cp.checkEnd(); err != nil {
+		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
+	}
 	visits := map[string]int{}
 	for _, n := range cp.Nodes {
 		if p.Node(n.Node) == nil || n.Visits < 0 {
@@ -171,9 +179,43 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		}
 		visits[n.Node] = n.Visits
 	}
+	seen := map[Address]bool{}
 	for i := range cp.Activations {
-		if err := cp.Activations[i].check(p, visits); err != nil {
+		a := &cp.Activations[i]
+		if err := a.check(p, visits); err != nil {
 			return Failf(ErrTypeInvalidCheckpoint, "activation %d: %v", i, err)
+		}
+		if seen[a.Address] && a.Address != "" {
+			return Failf(ErrTypeInvalidCheckpoint, "address %q is there twice", a.Address)
+		}
+		seen[a.Address] = true
+	}
+	return nil
+}
+
+// checkEnd makes sure that the run either goes on or has ended in a way that
+// can be reported.
+func (cp *Checkpoint) checkEnd() error {
+	switch {
+	case cp.Outcome != nil && cp.Stopping == nil:
+		return errors.New("the run has an outcome and was not stopped")
+	case cp.Stopping == nil && len(cp.Activations) == 0:
+		return errors.New("nothing is active and the run has not ended")
+	}
+	for _, o := range []*Outcome{cp.Stopping, cp.Outcome} {
+		if o == nil {
+			continue
+		}
+		switch o.Status {
+		case StatusCompleted:
+		case StatusFailed, StatusTimedOut, StatusCancelled:
+			if o.Failure == nil {
+				return fmt.Errorf("the run is %s without a failure", o.Status)
+			}
+		case StatusRunning, StatusPaused:
+			return fmt.Errorf("%q is not how a run ends", o.Status)
+		default:
+			return fmt.Errorf("%q is not how a run ends", o.Status)
 		}
 	}
 	return nil
@@ -187,12 +229,14 @@ func (a *Activation) check(p *Plan, visits map[string]int) error {
 	if a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 {
 		return fmt.Errorf("node %q has a negative counter", a.Node)
 	}
-	if (a.Address == "") != (a.Phase == PhaseReady) && a.Phase != PhaseFailed && a.Phase != PhaseCancelled {
+	// A node whose input was refused has failed, or leads to the end, without
+	// its step having been taken.
+	if (a.Address == "") != (a.Phase == PhaseReady) && a.Phase != PhaseFailed && a.Phase != PhaseEnding {
 		return fmt.Errorf("node %q is %s with address %q", a.Node, a.Phase, a.Address)
 	}
 	if a.Address != "" {
-		leaf := a.Address.Leaf()
-		if leaf.Node != a.Node || leaf.Epoch > visits[a.Node] {
+		segments := a.Address.Segments()
+		if len(segments) != 1 || segments[0].Node != a.Node || segments[0].Epoch > visits[a.Node] {
 			return fmt.Errorf("address %q does not belong to node %q", a.Address, a.Node)
 		}
 	}
@@ -202,7 +246,30 @@ func (a *Activation) check(p *Plan, visits map[string]int) error {
 			return fmt.Errorf("%d turns of loop %q", frame.Turns, frame.Loop)
 		}
 	}
+	if !node.canBe(a.Phase) {
+		return fmt.Errorf("node %q of type %s cannot be %s", a.Node, node.Type, a.Phase)
+	}
 	return a.checkPhase()
+}
+
+// canBe reports whether an activation of the node can be in a phase.
+func (n *Node) canBe(phase Phase) bool {
+	switch phase {
+	case PhaseReady, PhaseFailed, PhaseEnding, PhaseCancelled:
+		return true
+	case PhaseDeciding:
+		return n.Type != TypeAction
+	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseCancelling:
+		return n.Type == TypeAction
+	case PhaseWaiting:
+		return n.Type == TypeWait
+	case PhasePaused, PhaseAnswered:
+		return n.Type == TypePause || n.Type == TypeAction
+	case PhaseChecking, PhaseRouting:
+		return n.Type.EdgeBearing()
+	default:
+		return false
+	}
 }
 
 // checkPhase makes sure that what the phase needs is there.
@@ -214,24 +281,20 @@ func (a *Activation) checkPhase() error {
 		if a.At == nil {
 			missing = "at"
 		}
-	case PhasePaused:
-		if a.Pause == nil {
-			missing = "pause"
-		}
-	case PhaseAnswered:
-		if a.Pause == nil || len(a.Offered) == 0 {
-			missing = "pause or answer"
+	case PhasePaused, PhaseAnswered:
+		if a.Pause == nil || a.Pause.ID != a.Address {
+			missing = "its pause"
+		} else if a.Phase == PhaseAnswered && len(a.Offered) == 0 {
+			missing = "an answer"
 		}
 	case PhaseChecking:
-		if a.Result == nil {
-			missing = "result"
+		if a.Result == nil || a.Result.checkControl() != nil {
+			missing = "a result"
 		}
 	case PhaseFailed:
 		if a.Failure == nil {
 			missing = "failure"
 		}
-	default:
-		return fmt.Errorf("node %q is in the unknown phase %q", a.Node, a.Phase)
 	}
 	if missing != "" {
 		return fmt.Errorf("node %q is %s without %s", a.Node, a.Phase, missing)
