@@ -146,6 +146,7 @@ func (m *Machine) Answer(now time.Time, answer Answer) *Failure {
 	answer.PauseID = p.ID
 	if a.Phase == PhaseAnswered || p.ResumeSchema != nil && !answer.Checked {
 		a.Phase, a.Offered = PhaseAnswered, append(a.Offered, answer)
+		m.settle(now) // the run can move, so its clock runs
 		return nil
 	}
 	m.accept(now, a, answer)
@@ -163,8 +164,12 @@ func (m *Machine) checkAnswer(now time.Time, a *Activation, decider Decider) boo
 		}
 		if d.Failure != nil {
 			m.Reject(now, answer.Via, string(answer.PauseID), Failf(ErrTypeInvalidResumeInput, "%s", d.Failure.Message))
-			if a.Offered = rest; len(rest) == 0 {
-				a.Phase, a.Offered = PhasePaused, nil
+			if a.Offered = rest; len(rest) > 0 {
+				return true
+			}
+			a.Phase, a.Offered = PhasePaused, nil
+			if a.At == nil && a.Pause.Expires != nil { // its time came meanwhile
+				m.expire(now, a)
 			}
 			return true
 		}

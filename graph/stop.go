@@ -57,14 +57,18 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 		a.Phase = PhaseCancelling
 		m.emit(CancelNode{Address: a.Address})
 	case PhasePaused, PhaseAnswered:
+		for _, late := range a.Offered {
+			m.Reject(now, late.Via, string(late.PauseID), Failf(ErrTypePauseClosed, "the run ended before the answer was taken"))
+		}
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedCancelled, At: now})
 		a.Phase, a.Offered = PhaseCancelled, nil
 		m.mark(a, NodeCancelled)
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		a.Phase = PhaseCancelled
 		m.mark(a, NodeCancelled)
-	case PhaseReady, PhaseDeciding, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding,
-		PhaseCancelling, PhaseCancelled:
+	case PhaseDeciding, PhaseChecking:
+		m.mark(a, NodeCancelled)
+	case PhaseReady, PhaseRouting, PhaseFailed, PhaseEnding, PhaseCancelling, PhaseCancelled:
 	}
 }
 
