@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -56,7 +57,7 @@ func (m *Machine) endFailed(now time.Time, a *Activation, e Ending) {
 	retry := m.plan.Node(a.Node).Retry
 	most := retry.attempts()
 	switch {
-	case e.Final || most == 1:
+	case e.Final || most == 1 || slices.Contains(retry.NonRetryable, e.Failure.Type):
 		m.fail(a, e.Failure)
 	case a.Attempts >= most:
 		m.fail(a, &Failure{
@@ -74,9 +75,10 @@ func (m *Machine) endFailed(now time.Time, a *Activation, e Ending) {
 func (r *Retry) Delay(failed int, after time.Duration) time.Duration {
 	grown := float64(r.Backoff.Std()) * math.Pow(r.Coefficient, float64(failed-1))
 	limit := r.MaxBackoff.Std()
-	if limit > 0 && grown > float64(limit) {
-		grown = float64(limit)
+	if limit > 0 {
+		grown = min(grown, float64(limit))
 	}
+	grown = min(grown, float64(maxDuration)) // what is larger has no meaning as a length of time
 	delay := max(time.Duration(grown), after)
 	if limit > 0 {
 		delay = min(delay, limit)
@@ -143,8 +145,9 @@ func (m *Machine) Fire(now time.Time, address Address) {
 	case PhaseWaiting:
 		a.Phase, a.Waited = PhaseDeciding, true
 		m.mark(a, NodeActive)
-	case PhasePaused, PhaseAnswered:
+	case PhasePaused:
 		m.expire(now, a)
+	case PhaseAnswered: // an answer came before: it expires if none of them fits
 	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseChecking, PhaseRouting, PhaseFailed,
 		PhaseEnding, PhaseCancelling, PhaseCancelled:
 	}

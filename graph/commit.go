@@ -13,7 +13,11 @@ import (
 // into the state and its output becomes the run's, all or nothing. The route
 // is decided after that.
 func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
-	state, failure := m.reduce(r.Delta)
+	failure := r.checkControl()
+	var state value.Object
+	if failure == nil {
+		state, failure = m.reduce(r.Delta)
+	}
 	if failure != nil {
 		m.fail(a, failure)
 		return
@@ -26,6 +30,7 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 		return
 	}
 	m.cp.State, m.stateSize = state, size
+	m.mark(a, NodeCompleted)
 	a.Failure, a.Output, a.Target, a.Phase = nil, r.Output, r.Target, PhaseRouting
 	if a.Output == nil {
 		a.Output = json.RawMessage("null")
@@ -38,6 +43,27 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 	case ControlPause:
 		m.openPause(now, a, r.Pause)
 	case ControlOK, ControlRoute:
+	}
+}
+
+// checkControl refuses what no run can follow. The wrapper of our actions lets
+// none of it through; an activity of another make may say anything.
+func (r *Result) checkControl() *Failure {
+	switch r.Control {
+	case ControlOutput, ControlOK, ControlStop:
+		return nil
+	case ControlRoute:
+		if r.Target == "" {
+			return Failf(ErrTypeInvalidControl, "the route has no target; give a node's id or end")
+		}
+		return nil
+	case ControlPause:
+		if r.Pause == nil {
+			return Failf(ErrTypeInvalidControl, "the pause says nothing of what it shows and accepts")
+		}
+		return nil
+	default:
+		return Failf(ErrTypeInvalidControl, "there is no control %q; a result is output, ok, stop, route or pause", r.Control)
 	}
 }
 
@@ -134,6 +160,9 @@ func sum(key string, old, v json.RawMessage) (json.RawMessage, *Failure) {
 	overflow := Failf(ErrTypeReducerNumericOverflow, "the sum of state key %q leaves the range of numbers", key)
 	a, aWhole := new(big.Int).SetString(string(old), 10)
 	b, bWhole := new(big.Int).SetString(string(v), 10)
+	if aWhole && !a.IsInt64() || bWhole && !b.IsInt64() {
+		return nil, overflow // larger integers pass through, but nothing reckons with them
+	}
 	if aWhole && bWhole {
 		total := a.Add(a, b)
 		if !total.IsInt64() {
