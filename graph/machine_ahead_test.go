@@ -1,0 +1,155 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/value"
+)
+
+// advance carries the machine on as the workflow does: what it does not know is
+// decided on a copy, the decisions go through JSON as through a history, and
+// the machine repeats them. A copy that simply evaluates must come to the same
+// checkpoint and want the same things done.
+func (s *story) advance() {
+	s.t.Helper()
+	direct := s.m.Clone()
+	direct.Advance(s.now, s.decider)
+	for direct.Unsettled() {
+		direct.Advance(s.now, s.decider)
+	}
+	s.m.Advance(s.now, graph.Undecided{})
+	for s.m.Undecided() || s.m.Unsettled() {
+		if s.m.Undecided() {
+			s.runAhead()
+			continue
+		}
+		s.m.Advance(s.now, graph.Undecided{})
+	}
+	require.Equal(s.t, text(s.t, direct.Checkpoint()), text(s.t, s.m.Checkpoint()))
+	effects := s.m.Effects()
+	require.Equal(s.t, effectTexts(s.t, direct.Effects()), effectTexts(s.t, effects))
+	s.perform(effects)
+	s.checkBooks()
+}
+
+// runAhead takes one batch of decisions.
+func (s *story) runAhead() {
+	s.t.Helper()
+	recorder := graph.NewRecorder(&spy{story: s, left: s.batch})
+	s.m.Clone().Advance(s.now, recorder)
+	history, err := json.Marshal(recorder.Decisions())
+	require.NoError(s.t, err)
+	var decisions []graph.Decision
+	require.NoError(s.t, json.Unmarshal(history, &decisions))
+	require.NotEmpty(s.t, decisions, "an undecided machine has nothing to decide")
+	recorded := graph.NewRecorded(decisions)
+	s.m.Advance(s.now, recorded)
+	require.Zero(s.t, recorded.Left(), "decisions were recorded that are not repeated")
+}
+
+// checkBooks holds what must be so whenever the machine rests.
+func (s *story) checkBooks() {
+	s.t.Helper()
+	cp := s.m.Checkpoint()
+	visits := 0
+	for _, n := range cp.Nodes {
+		visits += n.Visits
+	}
+	require.Equal(s.t, visits, cp.Steps, "every step is the visit of a node")
+	budget := s.compiled.Document.MaxSteps
+	if s.start.MaxSteps > 0 {
+		budget = s.start.MaxSteps
+	}
+	require.Equal(s.t, budget, cp.Steps+cp.StepsLeft, "a step was lost or won")
+	if s.m.Outcome() != nil {
+		require.Empty(s.t, s.timers, "a timer is left over")
+		require.Empty(s.t, s.open, "an activity is left over")
+		return
+	}
+	deadline, limited := s.m.Deadline()
+	require.False(s.t, limited && deadline.Before(s.now), "the deadline has passed unnoticed")
+	require.True(s.t, len(s.open) > 0 || len(s.timers) > 0 || len(s.m.Pauses()) > 0,
+		"nothing is open, nothing will happen: %s", text(s.t, cp))
+}
+
+// restore puts a machine in place that was made from the checkpoint alone, in a
+// story that asks for it. What it wants done again is exactly what is open.
+func (s *story) restore() {
+	s.t.Helper()
+	if !s.restores || s.m.Checkpoint().Stopping != nil {
+		return
+	}
+	before := text(s.t, s.m.Checkpoint())
+	cp, failure := graph.ParseCheckpoint(json.RawMessage(before))
+	require.Nil(s.t, failure)
+	start := s.start
+	start.Now = s.now
+	restored, failure := graph.Restore(s.compiled.Plan, cp, start)
+	require.Nil(s.t, failure, before)
+	require.Equal(s.t, before, text(s.t, restored.Checkpoint()))
+	var due []graph.Effect
+	for _, task := range s.open {
+		due = append(due, graph.RunNode{Task: task.task})
+	}
+	for _, timer := range s.timers {
+		due = append(due, timer)
+	}
+	require.Equal(s.t, effectTexts(s.t, due), effectTexts(s.t, restored.Effects()))
+	s.m = restored
+}
+
+// spy answers as the story's decider does, up to a number of answers, and
+// notes what was asked.
+type spy struct {
+	story *story
+	left  int
+}
+
+func (d *spy) Decide(q graph.Question) (graph.Decision, bool) {
+	if d.left == 0 {
+		return graph.Decision{}, false
+	}
+	d.left--
+	if q.Kind == graph.AskBranch || q.Kind == graph.AskWhile {
+		d.story.seen = append(d.story.seen, fmt.Sprintf("%s? %s", q.Node.ID, q.Scope.Input))
+	}
+	return d.story.decider.Decide(q)
+}
+
+// text is a value as history holds it.
+func text(t tester, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// canonical is JSON in canonical form; empty stays empty.
+func canonical(t tester, raw string) json.RawMessage {
+	t.Helper()
+	if raw == "" {
+		return nil
+	}
+	canonical, err := value.Canonical(json.RawMessage(raw))
+	require.NoError(t, err)
+	return canonical
+}
+
+// effectTexts writes effects in full. How many attempts the driver may make is
+// left out: a test compares tasks.
+func effectTexts(t tester, effects []graph.Effect) []string {
+	t.Helper()
+	texts := make([]string, 0, len(effects))
+	for _, effect := range effects {
+		if run, ok := effect.(graph.RunNode); ok {
+			run.MaxAttempts = 0
+			effect = run
+		}
+		texts = append(texts, fmt.Sprintf("%T %s", effect, text(t, effect)))
+	}
+	return texts
+}
