@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -134,6 +135,37 @@ func (w *world) in(tb testing.TB) *world {
 // id is a workflow id for the world's next run.
 func (w *world) id(graphID string) string {
 	return fmt.Sprintf("%s-%s-%d", w.queue, graphID, len(w.runs)+1)
+}
+
+// runSignalled starts a run that finds a signal in its first task.
+func (w *world) runSignalled(graphID, signal string, payload any, args ...any) client.WorkflowRun {
+	w.tb.Helper()
+	options := client.StartWorkflowOptions{TaskQueue: w.queue}
+	started, err := w.client.SignalWithStartWorkflow(w.tb.Context(), w.id(graphID), signal, payload, options, graphID, args...)
+	require.NoError(w.tb, err)
+	w.runs = append(w.runs, started)
+	return started
+}
+
+// openTimers are the ids of timers that a run has started and that
+// neither fired nor were taken back.
+func (w *world) openTimers(run client.WorkflowRun) []string {
+	w.tb.Helper()
+	var open []string
+	for _, event := range w.history(run).GetEvents() {
+		id := ""
+		switch event.EventType {
+		case enumspb.EVENT_TYPE_TIMER_STARTED:
+			open = append(open, event.GetTimerStartedEventAttributes().TimerId)
+		case enumspb.EVENT_TYPE_TIMER_FIRED:
+			id = event.GetTimerFiredEventAttributes().TimerId
+		case enumspb.EVENT_TYPE_TIMER_CANCELED:
+			id = event.GetTimerCanceledEventAttributes().TimerId
+		default:
+		}
+		open = slices.DeleteFunc(open, func(o string) bool { return o == id })
+	}
+	return open
 }
 
 // cli runs the temporal command line on a run, as a user would.
