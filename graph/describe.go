@@ -76,8 +76,9 @@ func describeNode(n *Node) NodeDescription {
 // String renders the description as text for a terminal.
 func (d Description) String() string {
 	var b strings.Builder
+	// Writing to a strings.Builder cannot fail.
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	line("graph\t%s", d.ID)
 	if d.Revision != "" {
 		line("revision\t%s", d.Revision)
@@ -94,7 +95,7 @@ func (d Description) String() string {
 	for _, c := range d.Callbacks {
 		line("callback\t%s, version %d", c.Name, c.Version)
 	}
-	_ = w.Flush() // writing to a strings.Builder cannot fail
+	_ = w.Flush()
 	for _, n := range d.Nodes {
 		b.WriteString("\n" + n.String())
 	}

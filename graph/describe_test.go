@@ -62,7 +62,7 @@ func TestMermaidEscapes(t *testing.T) {
 	raw, err := json.Marshal(hostile)
 	require.NoError(t, err)
 	c := compiled(t, typed("branch", "cases: [{when: "+string(raw)+", to: b}, {when: '"+strings.Repeat("1 == 1 && ", 30)+"true', to: b}]\n    default: end"))
-	for _, line := range strings.Split(graph.Mermaid(c.Document, nil), "\n") {
+	for line := range strings.SplitSeq(graph.Mermaid(c.Document, nil), "\n") {
 		require.LessOrEqual(t, strings.Count(line, `"`), 2, line)
 		require.NotContains(t, line, "<img")
 		require.NotContains(t, line, "`")

@@ -53,7 +53,7 @@ func (d Diagnostic) String() string {
 // Diagnostics is everything the compiler has to say about a document, errors
 // and warnings, in the order of their places. It is an error value for callers
 // that only want to stop: see [Diagnostics.Err].
-type Diagnostics []Diagnostic
+type Diagnostics []Diagnostic //nolint:errname // a report that may hold warnings only; it is an error on request
 
 // Error is the errors' text, one a line; the warnings' when there are no errors.
 func (ds Diagnostics) Error() string {

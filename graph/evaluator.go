@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tidemill/tidemill/graph/expr"
 	"github.com/tidemill/tidemill/graph/schema"
@@ -165,12 +166,10 @@ func (e *Evaluator) callChoice(node *Node, scope Scope) (Decision, *Failure) {
 	if failure != nil {
 		return d, failure
 	}
-	for _, target := range node.Targets {
-		if target == d.To {
-			return d, nil
-		}
+	if !slices.Contains(node.Targets, d.To) {
+		return Decision{}, Failf(ErrTypeTargetNotAllowed, "the callback %q chose %q, which is not among the targets", node.Choose, d.To)
 	}
-	return Decision{}, Failf(ErrTypeTargetNotAllowed, "the callback %q chose %q, which is not among the targets", node.Choose, d.To)
+	return d, nil
 }
 
 // callWhile asks a callback whether a loop takes another turn.

@@ -17,12 +17,10 @@ func CheckInput(doc *Document, input json.RawMessage) (json.RawMessage, *Failure
 	if err != nil {
 		return nil, Failf(ErrTypeInputSchema, "the input is not JSON: %v", err)
 	}
-	switch value.KindOf(canonical) {
-	case value.KindNull:
+	if kind := value.KindOf(canonical); kind == value.KindNull {
 		canonical = json.RawMessage("{}")
-	case value.KindObject:
-	default:
-		return nil, Failf(ErrTypeInputSchema, "the input must be an object, and this is %s", kindWord(value.KindOf(canonical)))
+	} else if kind != value.KindObject {
+		return nil, Failf(ErrTypeInputSchema, "the input must be an object, and this is %s", kindWord(kind))
 	}
 	if failure := CheckSchema(doc.InputSchema, canonical, ErrTypeInputSchema); failure != nil {
 		return nil, failure

@@ -32,9 +32,7 @@ type mermaid struct {
 }
 
 func (m *mermaid) line(format string, args ...any) {
-	m.WriteString("    ")
-	fmt.Fprintf(m, format, args...)
-	m.WriteString("\n")
+	m.WriteString("    " + fmt.Sprintf(format, args...) + "\n")
 }
 
 func (m *mermaid) draw() string {

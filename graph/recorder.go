@@ -26,16 +26,7 @@ func (r *Recorder) Decide(q Question) (Decision, bool) {
 		r.full = true
 		return Decision{}, false
 	}
-	raw, err := json.Marshal(d)
-	if err != nil {
-		d = Decision{Failure: Failf(ErrTypeExpressionFailed, "the decision has no JSON form: %v", err)}
-	}
-	if len(raw) > MaxDecisionBytes {
-		raw, d = nil, Decision{Failure: Failf(ErrTypeOutputTooLarge,
-			"a value of %d bytes was evaluated outside an action; at most %d can be: make it in an action",
-			len(raw), MaxDecisionBytes)}
-	}
-	size := len(raw) + 1
+	d, size := sized(d)
 	if len(r.decisions) > 0 && r.bytes+size > MaxBatchBytes {
 		r.full = true
 		return Decision{}, false
@@ -55,7 +46,7 @@ func sized(d Decision) (Decision, int) {
 		d = Decision{Failure: Failf(ErrTypeExpressionFailed, "the decision has no JSON form: %v", err)}
 	case len(raw) > MaxDecisionBytes:
 		d = Decision{Failure: Failf(ErrTypeOutputTooLarge,
-			"what the expressions give has %d bytes, more than %d; let an action make it", len(raw), MaxDecisionBytes)}
+			"a value of %d bytes was evaluated outside an action; at most %d can be: make it in an action", len(raw), MaxDecisionBytes)}
 	default:
 		return d, len(raw) + 1
 	}

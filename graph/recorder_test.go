@@ -69,8 +69,13 @@ func TestRecordedRepeats(t *testing.T) {
 func TestDecisionRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, d := range []graph.Decision{
-		{}, {To: "end"}, {Holds: true}, {Output: json.RawMessage("null")}, {Summary: "s", Show: json.RawMessage("[]")},
-		{Failure: graph.Failf("t", "m")}, {Output: json.RawMessage("12345678901234567890123")},
+		{},
+		{To: "end"},
+		{Holds: true},
+		{Output: json.RawMessage("null")},
+		{Summary: "s", Show: json.RawMessage("[]")},
+		{Failure: graph.Failf("t", "m")},
+		{Output: json.RawMessage("12345678901234567890123")},
 	} {
 		raw, err := json.Marshal(d)
 		require.NoError(t, err)
