@@ -111,13 +111,17 @@ func (m *Machine) wasPause(id Address) bool {
 			return true
 		}
 	}
-	leaf := id.Leaf()
-	node := m.plan.Node(leaf.Node)
+	segments := id.Segments()
+	if len(segments) != 1 { // not of this run
+		return false
+	}
+	visit := segments[0]
+	node := m.plan.Node(visit.Node)
 	if node == nil || node.Type != TypePause {
 		return false
 	}
-	i, visited := m.records[leaf.Node]
-	return visited && leaf.Epoch <= m.cp.Nodes[i].Visits
+	i, visited := m.records[visit.Node]
+	return visited && visit.Epoch <= m.cp.Nodes[i].Visits
 }
 
 // Find returns the open pause that an answer is for; false when Judge would
