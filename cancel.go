@@ -20,6 +20,15 @@ func (c *Client) Cancel(ctx context.Context, id, reason string) error {
 	if err != nil {
 		return err
 	}
+	// A server takes a second request to a closed run for the first one, and says
+	// nothing.
+	d, err := c.describe(ctx, id, "")
+	if err != nil {
+		return edgeErrorOf(id, err)
+	}
+	if !open(d.GetWorkflowExecutionInfo()) {
+		return terminal(id, d)
+	}
 	_, err = c.temporal.WorkflowService().RequestCancelWorkflowExecution(ctx,
 		&workflowservice.RequestCancelWorkflowExecutionRequest{
 			Namespace: namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id},

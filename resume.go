@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/tidemill/tidemill/graph"
@@ -134,6 +135,11 @@ func (c *Client) closedOr(ctx context.Context, id, runID string, err error) erro
 	if open(d.GetWorkflowExecutionInfo()) {
 		return edgeErrorOf(id, err)
 	}
-	return &RunError{Type: ErrTypeAlreadyTerminal, ID: id, Err: err, Message: fmt.Sprintf(
+	return terminal(id, d)
+}
+
+// terminal is the refusal of anything asked of a run that has closed.
+func terminal(id string, d *workflowservice.DescribeWorkflowExecutionResponse) error {
+	return &RunError{Type: ErrTypeAlreadyTerminal, ID: id, Message: fmt.Sprintf(
 		"the run has closed (%s); nothing of it is open any more", d.GetWorkflowExecutionInfo().GetStatus())}
 }

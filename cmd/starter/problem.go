@@ -63,7 +63,11 @@ func tell(err error) problem {
 		return problem{Type: tidemill.ErrTypeAlreadyExists, Where: exists.ID, Message: fmt.Sprintf(
 			"a run of this id is open (run id %s); choose another --id, or await it", exists.RunID)}
 	case errors.As(err, &refused):
-		return problem{Type: refused.Type, Message: refused.Message, Where: refused.ID}
+		where := refused.ID
+		if where == "" && refused.Type == graph.ErrTypeInputSchema {
+			where = "--input"
+		}
+		return problem{Type: refused.Type, Message: refused.Message, Where: where}
 	case errors.Is(err, context.Canceled):
 		return problem{Type: typeInterrupted, Message: "interrupted; what was started goes on"}
 	case strings.HasPrefix(err.Error(), "unknown command"):

@@ -24,7 +24,11 @@ func writeReport(out io.Writer, r tidemill.Report) {
 	} else {
 		line("graph", "%s", r.Graph)
 	}
-	line("status", "%s, %s", r.Status, count(r.Steps, "step"))
+	if r.Note == "" {
+		line("status", "%s, %s", r.Status, count(r.Steps, "step"))
+	} else {
+		line("status", "%s", r.Status) // the server does not count steps
+	}
 	line("started", "%s", r.Started.Format(time.RFC3339))
 	if r.Finished != nil {
 		line("finished", "%s", r.Finished.Format(time.RFC3339))
