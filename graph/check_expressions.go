@@ -13,7 +13,9 @@ import (
 // them, and notes the state keys that the node reads.
 func (c *checker) expressions(i int) {
 	node, from := c.node(i)
-	reads := expr.Reads{Keys: node.Reads}
+	// What a callback reads cannot be seen. It is given all of the state, unless
+	// the author says what it needs.
+	reads := expr.Reads{Keys: node.Reads, All: node.ArgsCall != "" && len(node.Reads) == 0}
 	for _, s := range node.slots() {
 		if s.literal() || !c.ready() {
 			continue
@@ -30,7 +32,7 @@ func (c *checker) expressions(i int) {
 	}
 	slices.Sort(reads.Keys)
 	node.Reads, node.ReadsAll = slices.Compact(reads.Keys), reads.All
-	if len(node.Reads) == 0 {
+	if len(node.Reads) == 0 || reads.All {
 		node.Reads = nil
 	}
 }

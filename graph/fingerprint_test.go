@@ -157,6 +157,7 @@ func TestReads(t *testing.T) {
 		"args: {a: '${ state.b.c + state[\"a\"] }'}":                                     {"a", "b"},
 		"output: '${ has(state.x) ? state.?z.orValue(1) : 0 }'":                          {"x", "z"},
 		"delta: {k: '${ input.x }'}\n    reads: [q, b, q]":                               {"b", "q"},
+		"args: {call: make}\n    reads: [x]\n    output: '${ state.a }'":                 {"a", "x"},
 		"delta: {k: '${ state.x }'}\n    reads: [x]":                                     {"x"},
 		"on_error: {cases: [{when: state.c, to: end}]}\n    output: $${ state.no }":      nil,
 		"args: {a: '${ [1].map(state, state) }', b: '${ state.list.map(i, i + 1)[0] }'}": {"list"},
@@ -165,7 +166,7 @@ func TestReads(t *testing.T) {
 		require.Equal(t, want, node.Reads, fields)
 		require.False(t, node.ReadsAll, fields)
 	}
-	for _, fields := range []string{"args: {a: '${ state }'}", "args: {a: '${ state[input.key] }'}\n    reads: [x]"} {
+	for _, fields := range []string{"args: {a: '${ state }'}", "args: {a: '${ state[input.key] }'}\n    reads: [x]", "args: {call: make}", "args: {call: make}\n    output: '${ state.x }'"} {
 		node := compiled(t, act(fields)).Document.Nodes[0]
 		require.True(t, node.ReadsAll, fields)
 		require.Empty(t, node.Reads, fields)
