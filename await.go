@@ -61,6 +61,10 @@ func (c *Client) closing(ctx context.Context, id string, e ending) (Report, erro
 		return Report{}, ctx.Err()
 	}
 	if !e.closed() {
+		elapse(ctx, firstPoll) // the server may have noticed the caller's deadline first
+		if ctx.Err() != nil {
+			return Report{}, ctx.Err()
+		}
 		return Report{}, edgeErrorOf(id, e.err)
 	}
 	filled := e.fill(Report{})

@@ -15,7 +15,10 @@ import (
 	"github.com/tidemill/tidemill/internal/temporaltest"
 )
 
-var shared = temporaltest.NewShared(devserver.Options{})
+// otherNamespace is a namespace that the shared server has besides the default one.
+const otherNamespace = "other"
+
+var shared = temporaltest.NewShared(devserver.Options{Namespaces: []string{otherNamespace}})
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

@@ -52,8 +52,10 @@ func described(d *workflowservice.DescribeWorkflowExecutionResponse, note string
 	return r
 }
 
+// open reports whether a workflow is open; an operator may have paused it.
 func open(info *workflowpb.WorkflowExecutionInfo) bool {
-	return info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	return info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING ||
+		info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
 }
 
 func decodeAttribute(payload *commonpb.Payload, v any) bool {

@@ -9,6 +9,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/tidemill/tidemill/graph"
@@ -28,26 +29,42 @@ func (c *Client) Status(ctx context.Context, id string) (Report, error) {
 func (c *Client) statusOf(ctx context.Context, id, runID string) (Report, error) {
 	report, queryErr := c.ask(ctx, id, runID)
 	if queryErr == nil {
-		return report, nil
+		if report.Finished != nil {
+			return report, nil
+		}
+		runID = report.RunID
 	}
 	d, err := c.describe(ctx, id, runID)
 	if err != nil {
 		return Report{}, edgeErrorOf(id, err)
 	}
-	report = described(d, noteOf(queryErr)+"; this is what the server knows")
-	if open(d.GetWorkflowExecutionInfo()) {
-		if !c.polled(ctx, d.GetExecutionConfig().GetTaskQueue().GetName()) {
-			report.Note = fmt.Sprintf("no worker polls task queue %q; this is what the server knows",
-				d.GetExecutionConfig().GetTaskQueue().GetName())
-		}
-		return report, nil
+	if queryErr != nil {
+		report = described(d, noteOf(queryErr)+"; this is what the server knows")
 	}
+	info := d.GetWorkflowExecutionInfo()
+	if !open(info) && info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+		return c.overruled(ctx, info, report)
+	}
+	queue := d.GetExecutionConfig().GetTaskQueue().GetName()
+	if queryErr != nil && !c.polled(ctx, queue) {
+		report.Note = fmt.Sprintf("no worker polls task queue %q; this is what the server knows", queue)
+	}
+	return report, nil
+}
+
+// overruled completes the report of a run that the server calls closed, with
+// how: a run that was terminated does not know it.
+func (c *Client) overruled(ctx context.Context, info *workflowpb.WorkflowExecutionInfo, report Report) (Report, error) {
 	closing, cancel := context.WithTimeout(ctx, queryWithin)
 	defer cancel()
-	e := c.ended(closing, id, d.GetWorkflowExecutionInfo().GetExecution().GetRunId())
+	id := info.GetExecution().GetWorkflowId()
+	e := c.ended(closing, id, info.GetExecution().GetRunId())
 	if !e.closed() {
 		return Report{}, edgeErrorOf(id, e.err)
 	}
+	at := info.GetCloseTime().AsTime()
+	report.Finished = &at
+	report.Pauses, report.Waiting, report.Deadline = []graph.OpenPause{}, []graph.Waiting{}, nil
 	return e.fill(report), nil
 }
 
