@@ -117,10 +117,10 @@ type Registrar interface {
 // activities.
 func (a *Activities) Register(r Registrar) {
 	for _, name := range a.Actions() {
-		r.RegisterActivityWithOptions(a.wrap(a.actions[name]), activity.RegisterOptions{Name: name})
+		r.RegisterActivityWithOptions(plain(a.wrap(a.actions[name])), activity.RegisterOptions{Name: name})
 	}
-	r.RegisterActivityWithOptions(a.Pin, activity.RegisterOptions{Name: NamePin})
-	r.RegisterActivityWithOptions(a.Decide, activity.RegisterOptions{Name: NameDecide})
+	r.RegisterActivityWithOptions(plain(a.Pin), activity.RegisterOptions{Name: NamePin})
+	r.RegisterActivityWithOptions(plain(a.Decide), activity.RegisterOptions{Name: NameDecide})
 	r.RegisterActivityWithOptions(a.Flush, activity.RegisterOptions{Name: NameFlush})
 }
 

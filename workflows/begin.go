@@ -36,11 +36,11 @@ func payloads(args converter.EncodedValues) (input, options json.RawMessage, fai
 	if args == nil || !args.HasValues() {
 		return nil, nil, nil
 	}
-	var more json.RawMessage
+	var more converter.RawValue // whatever it is, nil included
 	if err := args.Get(&input, &options, &more); err != nil {
 		return nil, nil, graph.Failf(graph.ErrTypeInputSchema, "the arguments of a run are JSON: %v", err)
 	}
-	if more != nil {
+	if more.Payload() != nil {
 		return nil, nil, graph.Failf(graph.ErrTypeInvalidRunOptions, "a run takes at most two arguments: its input and its options")
 	}
 	return input, options, nil

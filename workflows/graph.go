@@ -18,22 +18,26 @@ import (
 //
 // The first payload is the run's input, an object; the second, if any, is
 // [graph.RunOptions]. The result is the run's output.
-func Graph(ctx workflow.Context, args converter.EncodedValues) (json.RawMessage, error) {
+func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawValue, error) {
 	r := newRun(ctx)
 	if err := r.setHandlers(ctx); err != nil {
-		return nil, err
+		return converter.RawValue{}, err
 	}
 	// Cancellation is an event like any other: what has to be done about it is
 	// done on a context that goes on.
 	live, _ := workflow.NewDisconnectedContext(ctx)
 	if failure := r.begin(live, args); failure != nil {
-		return nil, r.refuse(live, failure)
+		return converter.RawValue{}, r.refuse(live, failure)
 	}
 	workflow.GoNamed(live, "cancel", func(live workflow.Context) {
 		ctx.Done().Receive(live, nil)
 		r.push(func(now time.Time) { r.machine.Cancel(now, "cancelled by request") })
 	})
-	return r.loop(live)
+	output, err := r.loop(live)
+	if err != nil {
+		return converter.RawValue{}, err
+	}
+	return activities.Plain(output)
 }
 
 // run is one execution of a graph.
@@ -118,11 +122,15 @@ func closing(report graph.Report, outcome *graph.Outcome) (json.RawMessage, erro
 	if len(report.State) > maxClosingState {
 		report.State = nil
 	}
+	document, err := activities.Plain(report)
+	if err != nil {
+		return nil, err
+	}
 	if outcome.Status == graph.StatusCancelled {
-		return nil, temporal.NewCanceledError(report)
+		return nil, temporal.NewCanceledError(document)
 	}
 	failure := outcome.Failure
-	options := temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{report}}
+	options := temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{document}}
 	if failure.Business {
 		options.Category = temporal.ApplicationErrorCategoryBenign
 	}

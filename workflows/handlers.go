@@ -1,8 +1,10 @@
 package workflows
 
 import (
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -32,11 +34,11 @@ func (r *run) setHandlers(ctx workflow.Context) error {
 	})
 }
 
-func (r *run) queryStatus() (graph.Report, error) {
+func (r *run) queryStatus() (converter.RawValue, error) {
 	if r.machine == nil {
-		return graph.Report{}, notBegun()
+		return converter.RawValue{}, notBegun()
 	}
-	return r.machine.Report(), nil
+	return activities.Plain(r.machine.Report())
 }
 
 func (r *run) queryPauses() ([]graph.OpenPause, error) {
@@ -46,11 +48,11 @@ func (r *run) queryPauses() ([]graph.OpenPause, error) {
 	return r.machine.Overview().Pauses, nil
 }
 
-func (r *run) queryCheckpoint() (graph.Checkpoint, error) {
+func (r *run) queryCheckpoint() (converter.RawValue, error) {
 	if r.machine == nil {
-		return graph.Checkpoint{}, notBegun()
+		return converter.RawValue{}, notBegun()
 	}
-	return r.machine.Checkpoint(), nil
+	return activities.Plain(r.machine.Checkpoint())
 }
 
 func (r *run) queryGraph() (string, error) {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // perform starts what the machine wants started, in its order.
@@ -38,34 +40,71 @@ func (r *run) runNode(ctx workflow.Context, e graph.RunNode) {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, activityOptions(e)))
 	r.open[address] = cancel
 	r.budget.command(ctx, len(e.Task.Input)+e.Task.State.Size())
-	future := workflow.ExecuteActivity(ctx, e.Task.Node.Run.ActivityType(), e.Task)
+	future := workflow.ExecuteActivity(ctx, e.Task.Node.Run.ActivityType(), argument(e))
 	workflow.GoNamed(ctx, string(address), func(ctx workflow.Context) {
-		var result graph.Result
-		err := future.Get(ctx, &result)
+		result, err := resultOf(ctx, future, e.Task.Node)
 		delete(r.open, address)
-		ending := activities.EndingOf(e.Task.Node, &result, err)
+		ending := activities.EndingOf(e.Task.Node, result, err)
 		r.push(func(now time.Time) { r.machine.End(now, address, ending) })
 	})
+}
+
+// argument is what a node's activity is given: ours the whole task, another's
+// just its arguments.
+func argument(e graph.RunNode) any {
+	if e.Task.Node.Foreign() {
+		return e.Args
+	}
+	task, err := activities.Plain(e.Task)
+	if err != nil {
+		blocked("the task of a node cannot be written", err)
+	}
+	return task
+}
+
+// resultOf waits for a node's activity. What an activity of another make gives
+// is its output.
+func resultOf(ctx workflow.Context, future workflow.Future, node *graph.Node) (*graph.Result, error) {
+	var result graph.Result
+	if !node.Foreign() {
+		err := future.Get(ctx, &result)
+		return &result, err
+	}
+	var raw json.RawMessage
+	err := future.Get(ctx, &raw)
+	if err == nil && raw != nil {
+		if result.Output, err = value.Canonical(raw); err != nil {
+			err = temporal.NewNonRetryableApplicationError("the activity's result is not JSON that can be kept", graph.ErrTypeInvalidOutput, err)
+		}
+	}
+	return &result, err
 }
 
 // activityOptions are the options of a node's activity.
 func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 	node := e.Task.Node
-	limit := unlimited
-	if node.Timeout != graph.None {
-		// The wrapper ends an attempt on time. The server's own limit lies a
-		// heartbeat behind it, so that a lost worker is always seen as one.
-		limit = node.Timeout.Std() + activities.Backstop
-	}
-	return workflow.ActivityOptions{
+	options := workflow.ActivityOptions{
 		ActivityID:          string(e.Task.Run.Address),
 		TaskQueue:           node.Run.TaskQueue,
-		StartToCloseTimeout: limit,
-		HeartbeatTimeout:    activities.HeartbeatTimeout,
+		StartToCloseTimeout: unlimited,
 		WaitForCancellation: true,
 		RetryPolicy:         retryPolicy(node.Retry, e.MaxAttempts),
 		Summary:             summaryOf(node),
 	}
+	limited := node.Timeout != graph.None
+	if limited {
+		options.StartToCloseTimeout = node.Timeout.Std()
+	}
+	if node.Foreign() {
+		return options // without our wrapper nobody beats
+	}
+	options.HeartbeatTimeout = activities.HeartbeatTimeout
+	if limited {
+		// The wrapper ends an attempt on time. The server's own limit lies a
+		// heartbeat behind it, so that a lost worker is always seen as one.
+		options.StartToCloseTimeout += activities.Backstop
+	}
+	return options
 }
 
 // summaryOf is what the timeline calls a node.
@@ -90,7 +129,11 @@ func retryPolicy(retry *graph.Retry, attempts int) *temporal.RetryPolicy {
 	}
 	policy.InitialInterval = max(retry.Backoff.Std(), time.Millisecond)
 	policy.BackoffCoefficient = max(retry.Coefficient, 1)
-	policy.MaximumInterval = max(retry.MaxBackoff.Std(), policy.InitialInterval)
+	policy.MaximumInterval = unlimited
+	if retry.MaxBackoff != graph.None {
+		policy.MaximumInterval = max(retry.MaxBackoff.Std(), policy.InitialInterval)
+	}
+	policy.NonRetryableErrorTypes = append(policy.NonRetryableErrorTypes, retry.NonRetryable...)
 	return policy
 }
 
