@@ -44,8 +44,7 @@ const soon = 3 * time.Second
 
 // A long way without activities must not become one endless workflow task: a
 // task that is lost repeats everything in it, and until it ends queries and
-// signals wait. The bounds of each task are checked for every test's histories,
-// where they are replayed.
+// signals wait.
 func TestLongRunAhead(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"long_loop", "long_cycle"} {
@@ -57,6 +56,10 @@ func TestLongRunAhead(t *testing.T) {
 
 			history := w.history(run)
 			require.Less(t, temporaltest.Count(history), 500)
+			for i, task := range temporaltest.Tasks(history) {
+				require.LessOrEqual(t, task.Markers, 256, "markers of workflow task %d", i)
+				require.LessOrEqual(t, task.Bytes, 512<<10, "bytes of workflow task %d", i)
+			}
 			require.Greater(t, temporaltest.Count(history, enumspb.EVENT_TYPE_MARKER_RECORDED), 20000/graph.MaxBatchDecisions)
 		})
 	}

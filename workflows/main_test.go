@@ -49,6 +49,7 @@ type world struct {
 	queue  string
 	worker worker.Worker
 	runs   []client.WorkflowRun
+	sub    string // sets the ids of a subtest's runs apart
 }
 
 // parts is what a test's worker is built from.
@@ -124,11 +125,13 @@ func (w *world) runWith(options client.StartWorkflowOptions, graphID string, arg
 	return started
 }
 
-// in is the same world as a subtest sees it.
+// in is the same world as a subtest sees it. The subtest replays the runs that
+// it starts.
 func (w *world) in(tb testing.TB) *world {
 	tb.Helper()
 	inner := *w
-	inner.tb = tb
+	inner.tb, inner.runs, inner.sub = tb, nil, tb.Name()
+	tb.Cleanup(inner.replayAll)
 	return &inner
 }
 
@@ -268,6 +271,11 @@ func (w *world) paused(run client.WorkflowRun) graph.Report {
 	return w.until(run, "the run to be paused", func(r graph.Report) bool { return r.Status == graph.StatusPaused })
 }
 
+// pausedAt recognises a run whose only open pause has an id.
+func pausedAt(pauseID graph.Address) func(graph.Report) bool {
+	return func(r graph.Report) bool { return len(r.Pauses) == 1 && r.Pauses[0].ID == pauseID }
+}
+
 func (w *world) signal(run client.WorkflowRun, name string, payload any) {
 	w.tb.Helper()
 	require.NoError(w.tb, w.client.SignalWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), name, payload))
@@ -297,7 +305,8 @@ func (w *world) replayAll() {
 		})
 		for i, task := range temporaltest.Tasks(recording.History) {
 			require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
-			require.LessOrEqual(w.tb, task.Bytes, 512<<10, "bytes of workflow task %d", i)
+			require.LessOrEqual(w.tb, task.MarkerBytes, 512<<10, "bytes of markers of workflow task %d", i)
+			require.LessOrEqual(w.tb, task.Bytes, 2<<20, "bytes of workflow task %d", i)
 		}
 	}
 }

@@ -69,9 +69,7 @@ func TestConfigurationSwitched(t *testing.T) {
 			w.worker.Stop()
 			w.start(test.to)
 			w.signal(run, workflows.SignalResume, 1)
-			w.until(run, "the second pause", func(r graph.Report) bool {
-				return len(r.Pauses) == 1 && r.Pauses[0].ID == "again#1"
-			})
+			w.until(run, "the second pause", pausedAt("again#1"))
 			w.signal(run, workflows.SignalResume, 2)
 			require.Equal(t, test.output, w.output(run))
 			require.JSONEq(t, `{"first":"xxxxxxxxxx","answer":1}`, string(w.status(run).State))
