@@ -116,7 +116,8 @@ func TestEndingOfResultIsCanonical(t *testing.T) {
 	result := graph.Result{Output: json.RawMessage(`{"b": 1, "a": "\u003cb\u003e\u0026"}`), Pause: &graph.PauseRequest{Show: json.RawMessage(`"\u003c"`)}}
 	got := activities.EndingOf(nil, &result, nil)
 	require.Equal(t, graph.Returned, got.Kind)
-	require.Equal(t, `{"a":"<b>&","b":1}`, string(got.Result.Output))
+	want := `{"a":"<b>&","b":1}`
+	require.Equal(t, want, string(got.Result.Output))
 	require.Equal(t, `"<"`, string(got.Result.Pause.Show))
 	require.Equal(t, `"\u003c"`, string(result.Pause.Show), "the argument stays as it was")
 	require.Equal(t, &graph.Result{}, activities.EndingOf(nil, nil, nil).Result)

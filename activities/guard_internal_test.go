@@ -72,7 +72,7 @@ func TestCacheKeepsTheLatest(t *testing.T) {
 		_, err := c.get(key, func() (int, error) { built++; return built, nil })
 		require.NoError(t, err)
 	}
-	for _, key := range strings.Split("a b a b c a", " ") {
+	for key := range strings.SplitSeq("a b a b c a", " ") {
 		get(key)
 	}
 	require.Equal(t, 4, built, "a was built again after c took its place")

@@ -2,6 +2,8 @@ package activities
 
 import (
 	"net/netip"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,4 +59,32 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		require.Equal(t, want, retryAfter(header, now), "header %q", header)
 	}
+}
+
+// However a URL is written, only an allowed host may come of it, and what is sent
+// to the wire must be read there as it was read here.
+func FuzzHosts(f *testing.F) {
+	for _, seed := range []string{
+		"http://example.com", "https://a.example.com:443/x?y#z", "http://example.com@evil.org", "http://evil.org#@example.com",
+		"http://evil.org\\@example.com", "//example.com", "HTTP://EXAMPLE.COM.", "http://example.com:80:90", "http://[::1%25example.com]/",
+		"http://example.com%00.evil.org", "http://example.com\t.evil.org", "http:example.com", "http://xexample.com",
+	} {
+		f.Add(seed)
+	}
+	rules, err := parseHosts([]string{"example.com", "*.example.com"})
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, text string) {
+		u, err := url.Parse(text)
+		if err != nil || rules.check(u) != nil {
+			return
+		}
+		again, err := url.Parse(u.String())
+		require.NoError(t, err)
+		for _, read := range []*url.URL{u, again} {
+			name := canonicalHost(read.Hostname())
+			require.True(t, name == "example.com" || strings.HasSuffix(name, ".example.com"), "host %q of %q", name, text)
+			require.Nil(t, read.User)
+			require.Contains(t, []string{"http", "https"}, read.Scheme)
+		}
+	})
 }

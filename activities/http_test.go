@@ -70,7 +70,8 @@ func TestHTTPRequest(t *testing.T) {
 	got := <-requests
 	require.Equal(t, "POST", got.method)
 	require.Equal(t, "/orders?x=1", got.path)
-	require.Equal(t, `{"a":"<","b":1}`, got.body, "the body is canonical")
+	canonical := `{"a":"<","b":1}`
+	require.Equal(t, canonical, got.body)
 	require.Equal(t, "application/json", got.header.Get("Content-Type"))
 	require.Equal(t, "<1>", got.header.Get("X-Test"))
 	require.Equal(t, "lineage/work#1", got.header.Get("Idempotency-Key"))

@@ -92,16 +92,15 @@ func (a *Activities) find(id string, spec json.RawMessage) (*graph.Compiled, *gr
 // inline compiles the document a run brings. A worker that takes no documents
 // from outside still takes its own.
 func (a *Activities) inline(id string, spec json.RawMessage, own *graph.Compiled) (*graph.Compiled, *graph.Failure) {
-	name := "spec.json"
 	text := []byte(spec)
 	if value.KindOf(spec) == value.KindString { // a document as it stands in a file
 		var document string
 		if err := json.Unmarshal(spec, &document); err != nil {
 			return nil, graph.Failf(graph.ErrTypeInvalidDocument, "spec: %v", err)
 		}
-		name, text = "spec.yaml", []byte(document)
+		text = []byte(document)
 	}
-	compiled, diagnostics := graph.Compile(name, text, a.options.Catalogue.options)
+	compiled, diagnostics := graph.Compile("spec", text, a.options.Catalogue.options)
 	if err := diagnostics.Err(); err != nil {
 		return nil, graph.Failf(graph.ErrTypeInvalidDocument, "%s", cut(err.Error(), maxMessage))
 	}

@@ -85,7 +85,8 @@ func TestArgumentsReachTheAction(t *testing.T) {
 
 	raw := action(setup(t), func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil })
 	require.Equal(t, `{}`, string(raw.result("").Output), "no args are an empty object")
-	require.Equal(t, `{"a":1,"b":"<&>"}`, string(raw.result(`args: {b: "<&>", a: 1.0}`).Output), "canonical text")
+	canonical := `{"a":1,"b":"<&>"}`
+	require.Equal(t, canonical, string(raw.result(`args: {b: "<&>", a: 1.0}`).Output))
 }
 
 func TestCallbacksSeeTheirScope(t *testing.T) {
