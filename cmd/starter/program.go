@@ -30,8 +30,9 @@ type program struct {
 
 // run is the whole program. It returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	p := &program{in: in, out: out, err: errs, format: formatOf(args)}
+	p := &program{in: in, out: out, err: errs}
 	root := p.command()
+	p.format = formatOf(args)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
