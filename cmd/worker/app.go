@@ -59,12 +59,7 @@ func startWorker(
 	lifecycle fx.Lifecycle, shutdown fx.Shutdowner, logger *slog.Logger, c client.Client, team *tidemill.App, conf config,
 ) {
 	options := conf.options
-	options.Worker.OnFatalError = func(err error) {
-		logger.Error("the worker failed", "error", err)
-		if err := shutdown.Shutdown(fx.ExitCode(exitFailed)); err != nil {
-			logger.Error("the process cannot be shut down", "error", err)
-		}
-	}
+	options.Worker.OnFatalError = fatal(shutdown, logger)
 	var w worker.Worker
 	lifecycle.Append(fx.StartStopHook(
 		func(ctx context.Context) error {
@@ -79,6 +74,16 @@ func startWorker(
 		},
 		func() { w.Stop() },
 	))
+}
+
+// fatal ends the process with an error that its supervisor sees.
+func fatal(shutdown fx.Shutdowner, logger *slog.Logger) func(error) {
+	return func(err error) {
+		logger.Error("the worker failed", "error", err)
+		if err := shutdown.Shutdown(fx.ExitCode(exitFailed)); err != nil {
+			logger.Error("the process cannot be shut down", "error", err)
+		}
+	}
 }
 
 // announce says what the worker offers.
