@@ -63,19 +63,22 @@ func files(tb testing.TB, ending string) []string {
 }
 
 // lists gives the lines below each comment with the mark, up to the next blank
-// line behind a table, or the next heading.
+// one.
 func (p page) lists(tb testing.TB, mark string) [][]string {
 	tb.Helper()
 	var all [][]string
 	for i, line := range p.lines {
-		if line != "<!-- "+mark+" -->" {
+		if strings.TrimSpace(line) != "<!-- "+mark+" -->" {
 			continue
 		}
-		end := i + 1
-		for end < len(p.lines) && p.lines[end] != "" {
-			end++
+		var list []string
+		for _, below := range p.lines[i+1:] {
+			if below = strings.TrimSpace(below); below == "" {
+				break
+			}
+			list = append(list, below)
 		}
-		all = append(all, p.lines[i+1:end])
+		all = append(all, list)
 	}
 	require.NotEmpty(tb, all, "%s has no list marked %q", p.name, mark)
 	return all
