@@ -135,6 +135,17 @@ func TestStarterTakesAnOrderThrough(t *testing.T) {
 	require.Len(t, shop.Parcels(f.order), 1)
 }
 
+// A program that starts runs must not take a failed one for a success.
+func TestStarterFailsWithItsRun(t *testing.T) {
+	t.Parallel()
+	f := setup(t, 1500)
+	shop.Break(f.order)
+	f.worker(t)
+	starter := launch(t, f.server.Environment(), "./cmd/starter", "-task-queue", f.queue, "-order", f.order)
+	require.Equal(t, 1, starter.wait(t))
+	require.Contains(t, starter.output.String(), "order_service_down")
+}
+
 // With the shop's usual address the worker runs the file as readers see it.
 func TestDocumentIsTheFile(t *testing.T) {
 	t.Parallel()

@@ -107,6 +107,22 @@ func TestWorkerWithoutTheAction(t *testing.T) {
 	require.Equal(t, 1, f.asked())
 }
 
+// A pause outlives every worker, and so does the answer that nobody is there to
+// take.
+func TestAnswerWhileNoWorkerRuns(t *testing.T) {
+	t.Parallel()
+	f := setup(t, 1500)
+	first := f.worker(t)
+	f.start(t, `{"order":"`+f.order+`"}`)
+	f.await(t, tidemill.StatusPaused)
+	require.Zero(t, first.end(t, syscall.SIGTERM))
+	f.answer(t, `{"approved":true}`)
+
+	f.worker(t)
+	delivered(t, f, f.await(t, tidemill.StatusCompleted).Output)
+	require.Equal(t, 1, f.fetched(), "a committed node ran again")
+}
+
 // bareConfig configures the stock worker, which has the built-in actions only,
 // for the example's graph.
 func bareConfig(t *testing.T, queue string) string {
