@@ -79,7 +79,8 @@ func (m *Machine) ask(a *Activation, decider Decider, q Question) (Decision, boo
 // runs, where that costs no event.
 func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 	node := m.plan.Node(a.Node)
-	for _, check := range m.inputChecks(node) {
+	for checks := m.inputChecks(node); a.Checks < len(checks); a.Checks++ {
+		check := checks[a.Checks]
 		d, ok := m.ask(a, decider, Question{Kind: AskSchema, Schema: check.schema, Subject: a.Input})
 		if !ok {
 			return false
@@ -102,7 +103,7 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 	record.Visits++
 	record.Status = NodeActive
 	a.Address = Address("").Join(Segment{Node: a.Node, Epoch: record.Visits})
-	a.Phase = PhaseDeciding
+	a.Phase, a.Checks = PhaseDeciding, 0
 	if node.Type == TypeAction {
 		a.Phase = PhaseRunning
 		m.emitRun(a)

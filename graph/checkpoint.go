@@ -62,6 +62,9 @@ type Activation struct {
 	Input   json.RawMessage `json:"input"`
 	Loops   []LoopFrame     `json:"loops,omitempty"` // the loops it is inside of, outermost first
 
+	// Checks counts the schemas that the input is known to fit; PhaseReady.
+	Checks int `json:"checks,omitempty"`
+
 	// Attempts that ended; the one under way is the next.
 	Attempts      int          `json:"attempts,omitempty"`
 	Interruptions int          `json:"interruptions,omitempty"`
@@ -226,7 +229,7 @@ func (a *Activation) check(p *Plan, visits map[string]int) error {
 	if node == nil {
 		return fmt.Errorf("node %q is not in the graph", a.Node)
 	}
-	if a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 {
+	if a.Checks < 0 || a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 {
 		return fmt.Errorf("node %q has a negative counter", a.Node)
 	}
 	// A node whose input was refused has failed, or leads to the end, without
