@@ -24,7 +24,9 @@ func (s *story) advance() {
 	s.m.Advance(s.now, graph.Undecided{})
 	for s.m.Undecided() || s.m.Unsettled() {
 		if s.m.Undecided() {
+			before := text(s.t, s.m.Checkpoint())
 			s.runAhead()
+			require.NotEqual(s.t, before, text(s.t, s.m.Checkpoint()), "a batch of decisions leads nowhere")
 			continue
 		}
 		s.m.Advance(s.now, graph.Undecided{})
