@@ -106,3 +106,13 @@ func TestFlags(t *testing.T) {
 		})
 	}
 }
+
+// The example that people copy must be one that the worker takes.
+func TestExampleConfig(t *testing.T) {
+	t.Parallel()
+	_, team, err := load("../../examples/worker.yaml")
+	require.NoError(t, err)
+	graphs, err := team.Graphs()
+	require.NoError(t, err)
+	require.Contains(t, graphs, "order-review")
+}
