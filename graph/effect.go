@@ -43,7 +43,13 @@ func (m *Machine) Effects() []Effect {
 
 func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
 
-// emitRun makes the next attempt of an activation due.
+// MaxTask is how many bytes of node, input and state one activity may be given.
+// A server takes 2 MiB as one payload, and ends a run that asks for more; the
+// rest is for the facts of the run.
+const MaxTask = 2<<20 - 64<<10
+
+// emitRun makes the next attempt of an activation due. A task that no server
+// would take fails the node instead.
 func (m *Machine) emitRun(a *Activation) {
 	node := m.plan.Node(a.Node)
 	state := m.cp.State
@@ -52,10 +58,21 @@ func (m *Machine) emitRun(a *Activation) {
 	} else {
 		state = state.Clone()
 	}
+	if size := node.size() + len(a.Input) + state.Size(); size > MaxTask && node.Run.Activity == "" {
+		m.fail(a, Failf(ErrTypeStateTooLarge,
+			"the node would be given %d bytes (input %d, state %d); at most %d are allowed: read fewer or smaller state keys",
+			size, len(a.Input), state.Size(), MaxTask))
+		return
+	}
 	task := Task{
 		Node: node, Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts,
 	}
 	m.emit(RunNode{Task: task, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
+}
+
+// size is what the texts of a node take up, nearly.
+func (n *Node) size() int {
+	return len(n.InputSchema) + len(n.OutputSchema) + len(n.Output) + len(n.Delta) + len(n.Args)
 }
 
 func (r *Retry) attempts() int {

@@ -75,6 +75,31 @@ func TestTooLarge(t *testing.T) {
 	require.Equal(t, `"output_too_large"`, w.output(caught))
 }
 
+// Input and state are each within limits that a worker may set, and together
+// more than a server takes as one payload: the node must fail, not the server
+// end the run.
+func TestTaskTooLarge(t *testing.T) {
+	t.Parallel()
+	w := setup(t, parts{
+		graphs: []string{`
+version: 1
+id: both
+entry: first
+nodes:
+  - {id: first, run: fill, args: {bytes: 1200000}, on_error: caught, next: second}
+  - {id: second, run: act, args: {output: "${ size(state.text) }"}, on_error: caught, next: end}
+  - {id: caught, type: set, output: "${ input.type + ' at ' + input.node }", next: end}
+`},
+		register: func(r *activities.Registry) {
+			newScript().register(r)
+			registerFill(r)
+		},
+		edit: func(o *activities.Options) { o.Limits = graph.Limits{Payload: 1984 << 10, State: 1984 << 10} },
+	})
+	run := w.runSignalled("both", "nothing", nil, map[string]string{"text": strings.Repeat("y", 900_000)})
+	require.Equal(t, `"state_too_large at second"`, w.output(run))
+}
+
 // An answer that is too large is refused like any other that cannot be taken.
 func TestAnswerTooLarge(t *testing.T) {
 	t.Parallel()
