@@ -40,7 +40,7 @@ func endingOf(result *graph.Result, err error) graph.Ending {
 		if result == nil {
 			result = &graph.Result{}
 		}
-		return graph.Ending{Kind: graph.Returned, Result: result}
+		return graph.Ending{Kind: graph.Returned, Result: result, Used: result.Attempts}
 	}
 	// The outermost error of Temporal decides: a timeout carries the last failure
 	// as its cause, and a failure may have been caused by a timeout elsewhere.

@@ -62,6 +62,9 @@ func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph
 		if end := a.attempt(ctx, t); end != nil {
 			return nil, t.report(ctx, end)
 		}
+		if t.number > task.Before+1 {
+			t.result.Attempts = t.number
+		}
 		return t.result, nil
 	}
 }

@@ -104,7 +104,7 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 	record.Status = NodeActive
 	a.Address = Address("").Join(Segment{Node: a.Node, Epoch: record.Visits})
 	a.Phase, a.Checks = PhaseDeciding, 0
-	if node.Type == TypeAction {
+	if node.Type == TypeAction && !node.Foreign() {
 		a.Phase = PhaseRunning
 		m.emitRun(a)
 	}
@@ -121,7 +121,7 @@ type schemaCheck struct {
 // node that passes its input through checks it as its output as well.
 func (m *Machine) inputChecks(node *Node) []schemaCheck {
 	var checks []schemaCheck
-	if node.Type != TypeAction && node.InputSchema != nil {
+	if (node.Type != TypeAction || node.Foreign()) && node.InputSchema != nil {
 		checks = append(checks, schemaCheck{node.InputSchema, ErrTypeNodeInputSchema})
 	}
 	if !node.Type.EdgeBearing() && node.OutputSchema != nil {
@@ -144,7 +144,9 @@ func (m *Machine) decide(now time.Time, a *Activation, decider Decider) bool {
 		return m.beginWait(now, node, a, decider)
 	case TypeSet, TypeJoin:
 		return m.finish(a, decider, a.Input, nil)
-	case TypeAction, TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
+	case TypeAction:
+		return m.decideForeign(node, a, decider)
+	case TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
 		m.fail(a, Failf(ErrTypeInvalidDocument, "this version runs no %s nodes", node.Type))
 		return true
 	default:

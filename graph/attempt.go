@@ -32,6 +32,10 @@ func (m *Machine) endRunning(now time.Time, a *Activation, e Ending) {
 	switch e.Kind {
 	case Returned:
 		m.countAttempt(a, e)
+		if m.plan.Node(a.Node).Foreign() {
+			m.returnForeign(a, e.Result)
+			return
+		}
 		m.commit(now, a, e.Result)
 	case Failed, TimedOut:
 		m.countAttempt(a, e)

@@ -75,6 +75,10 @@ type Activation struct {
 	At     *time.Time `json:"at,omitempty"`
 	Waited bool       `json:"waited,omitempty"` // a wait node whose time has come
 
+	// Args and Returned are what an activity that is not ours was given and gave.
+	Args     json.RawMessage `json:"args,omitempty"`
+	Returned json.RawMessage `json:"returned,omitempty"`
+
 	Result  *Result         `json:"result,omitempty"` // PhaseChecking
 	Output  json.RawMessage `json:"output,omitempty"` // PhaseRouting: what the successor gets
 	Target  string          `json:"target,omitempty"` // PhaseRouting: explicit
@@ -261,7 +265,7 @@ func (n *Node) canBe(phase Phase) bool {
 	case PhaseReady, PhaseFailed, PhaseEnding, PhaseCancelled:
 		return true
 	case PhaseDeciding:
-		return n.Type != TypeAction
+		return n.Type != TypeAction || n.Foreign()
 	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseCancelling:
 		return n.Type == TypeAction
 	case PhaseWaiting:

@@ -149,6 +149,10 @@ type Run struct {
 	TaskQueue string `json:"task_queue,omitempty"`
 }
 
+// Foreign reports whether the node is run by an activity without our wrapper:
+// its arguments, output and delta are evaluated by the machine.
+func (n *Node) Foreign() bool { return n.Run != nil && n.Run.Activity != "" }
+
 // ActivityType is the Temporal activity type that runs it.
 func (r *Run) ActivityType() string {
 	if r.Activity != "" {

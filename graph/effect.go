@@ -1,6 +1,9 @@
 package graph
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Effect is something the machine wants done. The driver does it and tells the
 // machine how it ended. Each effect is handed out once.
@@ -10,6 +13,9 @@ type Effect interface{ effect() }
 // driver answers with [Machine.End].
 type RunNode struct {
 	Task Task
+	// Args are the arguments of an activity that is not ours; it is given them
+	// instead of the task.
+	Args json.RawMessage
 	// MaxAttempts is how many attempts the driver may make by itself.
 	MaxAttempts int
 }
@@ -67,7 +73,7 @@ func (m *Machine) emitRun(a *Activation) {
 	task := Task{
 		Node: node, Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts,
 	}
-	m.emit(RunNode{Task: task, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
+	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
 }
 
 // size is what the texts of a node take up, nearly.

@@ -28,6 +28,9 @@ type Result struct {
 	Delta   value.Object    `json:"delta,omitempty"`
 	Target  string          `json:"target,omitempty"` // ControlRoute: a node id or end
 	Pause   *PauseRequest   `json:"pause,omitempty"`  // ControlPause
+	// Attempts is how many attempts of the activation were made in all; zero:
+	// the first of this scheduling succeeded.
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // PauseRequest is what a pause shows and accepts.
