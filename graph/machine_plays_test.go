@@ -187,7 +187,7 @@ func effectLine(effect graph.Effect) string {
 	case graph.CancelNode:
 		return fmt.Sprintf("cancel %s", e.Address)
 	case graph.SetTimer:
-		return fmt.Sprintf("timer %s at %s (%s)", e.Address, e.At.Format("15:04:05"), e.Purpose)
+		return fmt.Sprintf("timer %s at %s (%s)", e.Address, e.At.Sub(noon), e.Purpose)
 	case graph.StopTimer:
 		return fmt.Sprintf("stop timer %s", e.Address)
 	default:

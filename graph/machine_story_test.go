@@ -252,5 +252,5 @@ func (s *story) timerIndex(a graph.Address) int {
 }
 
 func (s *story) logf(format string, args ...any) {
-	s.log = append(s.log, s.now.Format("15:04:05 ")+fmt.Sprintf(format, args...))
+	s.log = append(s.log, s.now.Sub(noon).String()+" "+fmt.Sprintf(format, args...))
 }
