@@ -113,7 +113,8 @@ func TestRefusedStarts(t *testing.T) {
 		"spec refused":      {"long_loop", []any{ok, map[string]any{"spec": longLoop}}, graph.ErrTypeInvalidRunOptions, "inline_specs"},
 		"spec broken":       {"long_loop", []any{ok, map[string]any{"spec": "version: 1\nid: long_loop\n"}}, graph.ErrTypeInvalidDocument, "no nodes"},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // each takes a moment, and the worker is shared
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := w.in(t)
 			run := w.run(test.graph, test.args...)
 			kind, report := w.failure(run)

@@ -177,7 +177,8 @@ func TestConformance(t *testing.T) {
 		runs[i] = w.run(s.id(i), s.arguments()...)
 	}
 	for i, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) { //nolint:paralleltest // the runs are under way; this only looks at them
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			w := w.in(t)
 			if s.answer != "" {
 				w.paused(runs[i])

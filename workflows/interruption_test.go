@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -162,7 +163,7 @@ func TestWorkerLost(t *testing.T) {
 			return &graph.Result{Output: []byte(`"finished"`)}, nil
 		}
 		<-over
-		return nil, nil //nolint:nilnil // nobody hears it
+		return nil, errors.New("nobody hears this")
 	}
 	w := setup(t, parts{
 		graphs:  []string{fmt.Sprintf(silent, "twice", 1), fmt.Sprintf(silent, "never_twice", 0)},

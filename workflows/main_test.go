@@ -156,17 +156,11 @@ func (w *world) openTimers(run client.WorkflowRun) []string {
 	w.tb.Helper()
 	var open []string
 	for _, event := range w.history(run).GetEvents() {
-		id := ""
-		switch event.EventType {
-		case enumspb.EVENT_TYPE_TIMER_STARTED:
-			open = append(open, event.GetTimerStartedEventAttributes().TimerId)
-		case enumspb.EVENT_TYPE_TIMER_FIRED:
-			id = event.GetTimerFiredEventAttributes().TimerId
-		case enumspb.EVENT_TYPE_TIMER_CANCELED:
-			id = event.GetTimerCanceledEventAttributes().TimerId
-		default:
+		if started := event.GetTimerStartedEventAttributes(); started != nil {
+			open = append(open, started.TimerId)
 		}
-		open = slices.DeleteFunc(open, func(o string) bool { return o == id })
+		over := []string{event.GetTimerFiredEventAttributes().GetTimerId(), event.GetTimerCanceledEventAttributes().GetTimerId()}
+		open = slices.DeleteFunc(open, func(id string) bool { return slices.Contains(over, id) })
 	}
 	return open
 }
@@ -300,9 +294,7 @@ func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workfl
 func (w *world) replayAll() {
 	for _, run := range w.runs {
 		recording := historytest.Record(w.tb, w.client, run.GetID(), run.GetRunID())
-		historytest.Replay(w.tb, recording, func(r worker.WorkflowReplayer) {
-			r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
-		})
+		historytest.Replay(w.tb, recording, registerReplay)
 		for i, task := range temporaltest.Tasks(recording.History) {
 			require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
 			require.LessOrEqual(w.tb, task.MarkerBytes, 512<<10, "bytes of markers of workflow task %d", i)

@@ -63,7 +63,8 @@ func TestTooLarge(t *testing.T) {
 		{"decision", map[string]string{"place": "decision", "text": text(200_000)}, graph.ErrTypeOutputTooLarge, "action"},
 		{"input", map[string]string{"text": text(1_500_000)}, graph.ErrTypeStateTooLarge, "input"},
 	} {
-		t.Run(test.name, func(t *testing.T) { //nolint:paralleltest // one worker does them one by one anyway
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			w := w.in(t)
 			run := w.run("sizes", test.input)
 			kind, report := w.failure(run)

@@ -7,11 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
-	"github.com/tidemill/tidemill/internal/temporaltest"
 	"github.com/tidemill/tidemill/workflows"
 )
 
@@ -73,8 +71,7 @@ func TestConfigurationSwitched(t *testing.T) {
 			w.signal(run, workflows.SignalResume, 2)
 			require.Equal(t, test.output, w.output(run))
 			require.JSONEq(t, `{"first":"xxxxxxxxxx","answer":1}`, string(w.status(run).State))
-			upserts := temporaltest.Count(w.history(run), enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)
-			require.Equal(t, test.upserts, upserts)
+			require.Equal(t, test.upserts, w.upserts(run))
 		})
 	}
 }

@@ -1,0 +1,188 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/historytest"
+	"github.com/tidemill/tidemill/internal/temporaltest"
+	"github.com/tidemill/tidemill/workflows"
+)
+
+var update = flag.Bool("update", false, "record the histories anew")
+
+const recordings = "testdata/histories"
+
+// shape is one kind of run whose history is kept.
+type shape struct {
+	name  string
+	graph string
+	input string
+	act   func(*world, client.WorkflowRun) // brings the run to its end; nil: it ends by itself
+	open  bool                             // it is recorded before its end
+}
+
+var shapes = []shape{
+	{name: "linear", graph: "linear", input: `{"count":1}`},
+	{name: "branch_and_loop", graph: "turns", input: `{"count":0}`},
+	{name: "pause_by_signal", graph: "approval", input: `{"order":7}`, act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.signal(run, workflows.SignalResume, "refused")
+		w.until(run, "the refusal", func(r graph.Report) bool { return r.Rejected.Count == 1 })
+		w.signal(run, workflows.SignalResumePrefix+"ask#1", map[string]bool{"approved": true})
+	}},
+	{name: "pause_by_update", graph: "approval", input: `{"order":7}`, act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		_, err := w.update(run, "answer", workflows.ResumeInput{Input: json.RawMessage(`{"approved":false}`), Actor: "ann", Note: "no"})
+		require.NoError(w.tb, err)
+	}},
+	{name: "pause_open", graph: "rounds", input: `{}`, open: true, act: func(w *world, run client.WorkflowRun) {
+		w.round(run, "ask#1", 0)
+		w.signal(run, workflows.SignalResume, 1)
+		w.round(run, "ask#2", 0)
+	}},
+	{name: "pause_of_an_action", graph: "action_pause", input: `{"order":"7"}`, act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.signal(run, workflows.SignalResume, map[string]string{"name": "ann"})
+	}},
+	{name: "expiry", graph: "impatient", input: `{"order":7}`},
+	{name: "wait", graph: "tick", input: `{}`},
+	{name: "native_retry", graph: "retried", input: `{}`},
+	{name: "interruption", graph: "deliver", input: `{}`, open: true, act: func(w *world, run client.WorkflowRun) {
+		w.until(run, "the second interruption", func(r graph.Report) bool { return len(r.Waiting) == 1 && r.Waiting[0].NextCheck != nil })
+	}},
+	{name: "cancel_action", graph: "cancelled", input: `{"phase":"action"}`, act: cancelOnceActive},
+	{name: "cancel_pause", graph: "cancelled", input: `{"phase":"pause"}`, act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.cancel(run)
+	}},
+	{name: "deadline", graph: "waiting", input: `{}`},
+	{name: "deadline_action", graph: "working", input: `{}`},
+	{name: "failure_routed", graph: "routed", input: `{}`},
+	{name: "failure_business", graph: "closings", input: `{"how":"business"}`},
+	{name: "budget_spent", graph: "spent", input: `{}`},
+	{name: "long_loop", graph: "long_loop", input: `{"count":5000}`},
+	{name: "refused_input", graph: "closings", input: `{}`},
+	{name: "refused_graph", graph: "closing", input: `{}`},
+}
+
+func cancelOnceActive(w *world, run client.WorkflowRun) {
+	w.until(run, "the action", active("action#1"))
+	w.cancel(run)
+}
+
+// shapeGraphs are the documents of the shapes that no other test has.
+var shapeGraphs = []string{`
+version: 1
+id: turns
+entry: again
+nodes:
+  - {id: again, type: loop, while: "state.count < 3", body: add, done: which, max_iterations: 5}
+  - {id: add, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: again}
+  - {id: which, type: branch, cases: [{when: "state.count == 3", to: three}], default: end}
+  - {id: three, type: set, output: "three ${ state.count }", next: end}
+`, `
+version: 1
+id: retried
+entry: a
+nodes: [{id: a, run: act, args: {fail: boom, until: 2, output: done}, retry: {max_attempts: 3, backoff: 10ms}, next: end}]
+`, `
+version: 1
+id: routed
+entry: a
+nodes:
+  - {id: a, run: fail, args: {type: no_stock, message: none left}, on_error: {cases: [{when: "error.type == 'no_stock'", to: b}]}, next: end}
+  - {id: b, type: set, output: "${ input.type }", next: end}
+`, `
+version: 1
+id: spent
+entry: a
+max_steps: 3
+nodes: [{id: a, type: set, delta: {x: 1}, next: a}]
+`}
+
+// Every shape of history ever recorded must replay with today's code: runs
+// wait for people for months, and meet the workers of another release.
+func TestRecordedHistories(t *testing.T) {
+	t.Parallel()
+	if *update {
+		record(t)
+	}
+	files := historytest.Files(t, recordings)
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(filepath.Base(file), ".json")
+		historytest.Replay(t, historytest.Load(t, file), registerReplay)
+	}
+	for _, s := range shapes {
+		require.Contains(t, names, s.name, "record it with -update")
+	}
+	requireDifferenceSeen(t)
+}
+
+// requireDifferenceSeen makes sure that a changed history does not replay, or
+// the test would pass for ever.
+func requireDifferenceSeen(t *testing.T) {
+	t.Helper()
+	recording := historytest.Load(t, filepath.Join(recordings, "linear.json"))
+	for _, event := range recording.History.Events {
+		if scheduled := event.GetActivityTaskScheduledEventAttributes(); scheduled != nil && scheduled.ActivityId == "c#1" {
+			scheduled.ActivityId = "x#1"
+		}
+	}
+	require.Error(t, historytest.TryReplay(recording, worker.WorkflowReplayerOptions{}, registerReplay))
+}
+
+func registerReplay(r worker.WorkflowReplayer) {
+	r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
+}
+
+// record runs every shape and keeps its history.
+func record(t *testing.T) {
+	t.Helper()
+	acts := newScript()
+	documents := append([]string{
+		linear, approval, rounds, actionPause, impatient, clockTick, ship, cancelled, waiting, working, closings, longLoop,
+	}, shapeGraphs...)
+	w := setup(t, parts{graphs: documents, register: func(r *activities.Registry) {
+		registerAdd(r)
+		registerBeat(r)
+		acts.register(r)
+	}})
+	for _, s := range shapes {
+		run := w.run(s.graph, json.RawMessage(s.input))
+		if s.act != nil {
+			s.act(w, run)
+		}
+		if !s.open {
+			temporaltest.Wait(t, time.Minute, s.name+" to close", func() bool {
+				return w.closed(run) != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+			})
+		}
+		recording := historytest.Record(t, w.client, run.GetID(), run.GetRunID())
+		anonymous(recording)
+		historytest.Save(t, filepath.Join(recordings, s.name+".json"), recording)
+	}
+}
+
+// anonymous takes out of a recording what names the machine it was made on.
+func anonymous(recording historytest.Recording) {
+	for _, event := range recording.History.GetEvents() {
+		scheduled := event.GetWorkflowTaskScheduledEventAttributes()
+		if scheduled.GetTaskQueue().GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
+			scheduled.TaskQueue.Name = "sticky"
+		}
+	}
+}
