@@ -97,12 +97,15 @@ func edgeErrorOf(id string, err error) error {
 	var namespace *serviceerror.NamespaceNotFound
 	var unavailable *serviceerror.Unavailable
 	var deadline *serviceerror.DeadlineExceeded
+	var canceled *serviceerror.Canceled
 	var application *temporal.ApplicationError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &known), errors.Is(err, context.Canceled):
 		return err
+	case errors.As(err, &canceled):
+		return fmt.Errorf("tidemill: %w: %w", context.Canceled, err)
 	case errors.As(err, &namespace):
 		return &RunError{Type: ErrTypeNotFound, ID: id, Err: err, Message: fmt.Sprintf(
 			"the server has no namespace %q; name another, or create it", namespace.Namespace)}

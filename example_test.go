@@ -74,6 +74,50 @@ nodes:
 	// Output: completed "HELLO, TIDE"
 }
 
+// An action may ask a person, when only it knows that one is needed.
+func ExampleAction() {
+	c := dial()
+	defer c.Close()
+
+	type payment struct{ Amount float64 }
+	app := tidemill.NewApp()
+	tidemill.Action(app, "pay", func(ctx context.Context, in payment) (tidemill.Result, error) {
+		if in.Amount > 1000 {
+			return tidemill.Pause(tidemill.PauseRequest{Reason: "large", Summary: "Pay more than 1000?"}), nil
+		}
+		return tidemill.Output("paid under " + string(tidemill.Info(ctx).Address)), nil
+	})
+	app.AddGraph("pay.yaml", []byte(`
+version: 1
+id: pay
+entry: pay
+nodes:
+  - {id: pay, run: pay, args: {amount: "${ state.amount }"}, next: end}
+`))
+	defer serve(c, app, "payments")()
+
+	ctx := context.Background()
+	runs := tidemill.NewClient(c, tidemill.ClientOptions{TaskQueue: "payments"})
+	for _, amount := range []int{10, 5000} {
+		run, err := runs.Start(ctx, tidemill.StartOptions{Graph: "pay", Input: map[string]int{"amount": amount}})
+		if err != nil {
+			log.Panic(err)
+		}
+		report, err := runs.Await(ctx, run.ID, tidemill.AwaitOptions{})
+		if err != nil {
+			log.Panic(err)
+		}
+		if report.Status == tidemill.StatusPaused {
+			fmt.Println("paused:", report.Pauses[0].Summary)
+			continue
+		}
+		fmt.Println(string(report.Output))
+	}
+	// Output:
+	// "paid under pay#1"
+	// paused: Pay more than 1000?
+}
+
 // A callback decides in Go where an expression would not do.
 func ExampleCallback() {
 	c := dial()
@@ -271,6 +315,29 @@ func ExampleClient_Checkpoint() {
 	}
 	fmt.Println(checkpoint.Graph, string(checkpoint.State))
 	// Output: approval {"order":"7"}
+}
+
+// Picture draws the graph with the run in it, for wherever Mermaid is shown.
+func ExampleClient_Picture() {
+	c := dial()
+	defer c.Close()
+	defer serve(c, newApp(), "picture")()
+
+	ctx := context.Background()
+	runs := tidemill.NewClient(c, tidemill.ClientOptions{TaskQueue: "picture"})
+	if _, err := runs.Start(ctx, tidemill.StartOptions{Graph: "approval", ID: "order-8", Input: map[string]string{"order": "8"}}); err != nil {
+		log.Panic(err)
+	}
+	if _, err := runs.Await(ctx, "order-8", tidemill.AwaitOptions{}); err != nil {
+		log.Panic(err)
+	}
+	text, err := runs.Picture(ctx, "order-8")
+	if err != nil {
+		log.Panic(err)
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	fmt.Println(first, strings.Contains(text, "paused"))
+	// Output: flowchart TD true
 }
 
 // Doctor says what a server and its workers lack.

@@ -11,12 +11,13 @@ import (
 type progress struct {
 	say   func(format string, args ...any)
 	nodes map[string]graph.NodeRecord
+	waits map[graph.Address]string
 	note  string // seen once; said when it is seen again
 	said  string
 }
 
 func newProgress(say func(string, ...any)) *progress {
-	return &progress{say: say, nodes: map[string]graph.NodeRecord{}}
+	return &progress{say: say, nodes: map[string]graph.NodeRecord{}, waits: map[graph.Address]string{}}
 }
 
 // see takes the next report.
@@ -31,6 +32,12 @@ func (p *progress) see(r tidemill.Report) {
 			visit = "#" + strconv.Itoa(node.Visits)
 		}
 		p.say("  %-12s %s", node.Node+visit, node.Status)
+	}
+	for _, waiting := range r.Waiting {
+		if r.Note == "" && p.waits[waiting.Address] != waiting.Reason {
+			p.waits[waiting.Address] = waiting.Reason
+			p.say("  %-12s %s", waiting.Address, waiting.Reason)
+		}
 	}
 	// A run that has just been started does not answer yet; only what lasts is
 	// worth a line.

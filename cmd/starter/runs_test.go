@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -147,18 +148,40 @@ func TestExitCodes(t *testing.T) {
 	})
 }
 
-// An interrupted wait leaves the run alone and says how to take it up again.
+// interrupter is a standard error that ends the call once it says a word.
+type interrupter struct {
+	bytes.Buffer
+
+	word      string
+	interrupt func()
+}
+
+func (i *interrupter) Write(data []byte) (int, error) {
+	n, err := i.Buffer.Write(data)
+	if strings.Contains(i.String(), i.word) {
+		i.interrupt()
+	}
+	return n, err
+}
+
+// An interrupted wait leaves the run alone and says how to take it up again,
+// whenever it comes.
 func TestInterruptedRunGoesOn(t *testing.T) {
 	t.Parallel()
 	w := setup(t, "slow.yaml")
-	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second)
-	defer interrupt()
-	interrupted, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, cancel)
-	r := call(interrupted, "", "run", "slow", "--id", w.queue, "--task-queue", w.queue, "--address", w.server.Address())
-	require.Equal(t, exitInterrupted, r.code, r.err)
-	require.Contains(t, r.err, "starter await "+w.queue)
-	require.Equal(t, exitCompleted, w.call(t, "status", w.queue).code, "it is running")
+	for _, word := range []string{"started", "waiting"} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			errs := &interrupter{word: word, interrupt: cancel}
+			id := w.queue + "-" + word
+			code := run(ctx, []string{"run", "slow", "--id", id, "--task-queue", w.queue, "--address", w.server.Address()},
+				strings.NewReader(""), &bytes.Buffer{}, errs)
+			require.Equal(t, exitInterrupted, code, errs.String())
+			require.Contains(t, errs.String(), "starter await "+id)
+			require.Equal(t, exitCompleted, w.call(t, "status", id).code, "it is running")
+		})
+	}
 }
 
 // A signal needs no worker; what it cannot carry is refused.

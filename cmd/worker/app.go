@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.uber.org/fx"
@@ -21,9 +20,9 @@ import (
 const stopWithin = 30 * time.Second
 
 // app wires the process. Each constructor is a plain function.
-func app(c config, team *tidemill.App, logger *slog.Logger) fx.Option {
+func app(c config, team *tidemill.App, settings client.Options, logger *slog.Logger) fx.Option {
 	return fx.Options(
-		fx.Supply(c, team, logger),
+		fx.Supply(c, team, settings, logger),
 		fx.Provide(newMetrics, newClient),
 		fx.Invoke(startWorker),
 		fx.StopTimeout(stopWithin),
@@ -36,13 +35,10 @@ func app(c config, team *tidemill.App, logger *slog.Logger) fx.Option {
 	)
 }
 
-// newClient makes the client with Temporal's own settings. It connects when it is
-// first used.
-func newClient(lifecycle fx.Lifecycle, logger *slog.Logger, metrics client.MetricsHandler) (client.Client, error) {
-	options, err := envconfig.LoadDefaultClientOptions()
-	if err != nil {
-		return nil, err
-	}
+// newClient makes the client. It connects when it is first used.
+func newClient(
+	lifecycle fx.Lifecycle, options client.Options, logger *slog.Logger, metrics client.MetricsHandler,
+) (client.Client, error) {
 	options.Logger = log.NewStructuredLogger(logger)
 	options.MetricsHandler = metrics
 	c, err := client.NewLazyClient(options)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 	"go.uber.org/fx"
 
 	"github.com/tidemill/tidemill"
@@ -39,7 +40,7 @@ func TestWiring(t *testing.T) {
 	t.Parallel()
 	c, team, err := load("testdata/worker.yaml")
 	require.NoError(t, err)
-	require.NoError(t, fx.ValidateApp(app(c, team, slog.New(slog.DiscardHandler))))
+	require.NoError(t, fx.ValidateApp(app(c, team, client.Options{}, slog.New(slog.DiscardHandler))))
 }
 
 // workerProcess is a worker that runs as a process of its own.
@@ -65,7 +66,7 @@ func binaryPath() string {
 }
 
 // begin starts the worker with a configuration, and a server.
-func begin(t *testing.T, address, config string) workerProcess {
+func begin(t *testing.T, address, config string, env ...string) workerProcess {
 	t.Helper()
 	binary, err := binary()
 	require.NoError(t, err)
@@ -74,6 +75,7 @@ func begin(t *testing.T, address, config string) workerProcess {
 
 	p := workerProcess{Cmd: exec.CommandContext(t.Context(), binary, "--config", path), lines: make(chan map[string]any, 100)}
 	p.Env = append(os.Environ(), "TEMPORAL_ADDRESS="+address, "TEMPORAL_NAMESPACE="+devserver.DefaultNamespace)
+	p.Env = append(p.Env, env...)
 	logs, err := p.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.Start())
@@ -154,6 +156,8 @@ func scrape(t *testing.T, address string) string {
 func TestProcessExitCodes(t *testing.T) {
 	t.Parallel()
 	p := begin(t, "127.0.0.1:1", "task_queue: x\nadmission: {}\n")
+	require.Equal(t, exitUsage, p.end(t))
+	p = begin(t, "127.0.0.1:1", "task_queue: x\n", "TEMPORAL_PROFILE=nobody")
 	require.Equal(t, exitUsage, p.end(t))
 	p = begin(t, "127.0.0.1:1", "task_queue: x\n")
 	p.until(t, "the worker did not start")

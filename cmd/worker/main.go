@@ -21,6 +21,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"go.temporal.io/sdk/contrib/envconfig"
 	"go.uber.org/fx"
 
 	"github.com/tidemill/tidemill"
@@ -58,12 +59,16 @@ func run(ctx context.Context, args []string, errs io.Writer) int {
 		return exitUsage
 	}
 	c, team, err := load(*path)
-	if err != nil {
+	settings, settingsErr := envconfig.LoadDefaultClientOptions()
+	if settingsErr != nil {
+		settingsErr = fmt.Errorf("worker: the Temporal settings (TEMPORAL_*, temporal.toml) cannot be used: %w", settingsErr)
+	}
+	if err := errors.Join(err, settingsErr); err != nil {
 		_, _ = fmt.Fprintln(errs, err)
 		return exitUsage
 	}
 	logger := slog.New(slog.NewJSONHandler(errs, &slog.HandlerOptions{Level: level}))
-	return serve(ctx, logger, app(c, team, logger))
+	return serve(ctx, logger, app(c, team, settings, logger))
 }
 
 // load reads the configuration and the graphs that it names, and reports
