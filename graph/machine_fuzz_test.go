@@ -66,7 +66,7 @@ func FuzzRestore(f *testing.F) {
 }
 
 // exercise takes a machine through whatever it wants, and ends it.
-func exercise(t *testing.T, m *graph.Machine, evaluator *graph.Evaluator) {
+func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 	t.Helper()
 	now := noon
 	for range 50 {

@@ -1,0 +1,80 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/tidemill/tidemill/graph"
+)
+
+// mutate changes one place of a JSON value: another value is put there, or it
+// is taken away.
+func mutate(t *rapid.T, v any, pool []any) any {
+	switch at := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(at))
+		if len(keys) == 0 || rapid.IntRange(0, 9).Draw(t, "here") == 0 {
+			return rapid.SampledFrom(pool).Draw(t, "value")
+		}
+		key := rapid.SampledFrom(keys).Draw(t, "key")
+		if rapid.IntRange(0, 9).Draw(t, "delete") == 0 {
+			delete(at, key)
+			return at
+		}
+		at[key] = mutate(t, at[key], pool)
+		return at
+	case []any:
+		if len(at) == 0 || rapid.IntRange(0, 9).Draw(t, "here") == 0 {
+			return rapid.SampledFrom(pool).Draw(t, "value")
+		}
+		i := rapid.IntRange(0, len(at)-1).Draw(t, "index")
+		if rapid.IntRange(0, 9).Draw(t, "twice") == 0 {
+			return append(at, at[i])
+		}
+		at[i] = mutate(t, at[i], pool)
+		return at
+	default:
+		return rapid.SampledFrom(pool).Draw(t, "value")
+	}
+}
+
+// A checkpoint in which something was changed is refused, or makes a machine
+// that takes any event and ends: no checkpoint, wherever it comes from, may
+// bring down a workflow.
+func TestMutatedCheckpoints(t *testing.T) {
+	t.Parallel()
+	compiled := compileStory(t, everyPhase)
+	evaluator, err := graph.NewEvaluator(compiled.Document, nil)
+	require.NoError(t, err)
+	seeds := everyPhaseCheckpoints(t, compiled)
+	pool := []any{
+		nil, true, 0, 1, -1, 2, 1e300, 9007199254740993, "", "x", "a", "w", "l", "p", "s", "b", "end", "a#1", "p#1", "l#1", "w#9", "none", "1h",
+		"ready", "deciding", "running", "backoff", "interrupted", "waiting", "paused", "answered", "checking", "routing", "failed",
+		"ending", "cancelling", "cancelled", "completed", "timed_out", "ok", "stop", "route", "pause", "2030-01-02T12:00:00Z",
+		map[string]any{}, []any{}, map[string]any{"type": "x", "message": ""}, map[string]any{"status": "failed"},
+	}
+	accepted := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		var v any
+		require.NoError(rt, json.Unmarshal([]byte(rapid.SampledFrom(seeds).Draw(rt, "seed")), &v))
+		for range rapid.IntRange(1, 3).Draw(rt, "changes") {
+			v = mutate(rt, v, pool)
+		}
+		cp, failure := graph.ParseCheckpoint(json.RawMessage(text(rt, v)))
+		if failure != nil {
+			require.Equal(rt, "invalid_checkpoint", failure.Type)
+			return
+		}
+		m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon})
+		if failure == nil {
+			accepted++
+			exercise(rt, m, evaluator)
+		}
+	})
+	require.Positive(t, accepted, "changes that are let through are the point")
+}
