@@ -90,8 +90,12 @@ func (o WorkerOptions) Validate() error {
 const maxLimit = 2<<20 - 64<<10
 
 // Settings are the SDK's options for a worker of graphs: o.Worker with the
-// heartbeat and stop times that the actions' wrapper relies on. Only a program
-// that makes its own worker needs it.
+// heartbeat and stop times that the actions' wrapper relies on, and without
+// registration aliasing: with it, the SDK would resolve the names of actions
+// through the worker's list of Go function names, and two workers could run
+// different code for one name. So workflows of the caller's own in the same
+// worker name their activities by the registered name. Only a program that
+// makes its own worker needs this function.
 func (o WorkerOptions) Settings() worker.Options {
 	o = o.WithDefaults()
 	settings := o.Worker
@@ -101,6 +105,7 @@ func (o WorkerOptions) Settings() worker.Options {
 	if settings.DefaultHeartbeatThrottleInterval == 0 || settings.DefaultHeartbeatThrottleInterval > heartbeatThrottle {
 		settings.DefaultHeartbeatThrottleInterval = heartbeatThrottle
 	}
+	settings.DisableRegistrationAliasing = true
 	settings.WorkerStopTimeout = max(settings.WorkerStopTimeout, o.StopGrace+afterGrace)
 	return settings
 }

@@ -181,6 +181,7 @@ func (d *deadlineTimer) arm(ctx workflow.Context, r *run) {
 		workflow.TimerOptions{Summary: "deadline"})
 	workflow.GoNamed(timer, "deadline", func(timer workflow.Context) {
 		if future.Get(timer, nil) == nil {
+			r.clock.at = time.Time{} // armed again, should the clock have moved on
 			r.push(r.machine.Expire)
 		}
 	})
