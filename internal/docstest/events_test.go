@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -47,6 +48,7 @@ func costs() map[string]cost {
 		"one action with expressions in `args`, `output` and `delta`": {nodes: "\n  - {id: a, run: add, args: {count: \"${ state.count }\"}, output: \"${ result }\", delta: {count: \"${ result }\"}, next: end}"},
 		"one action that fails twice and is retried":                  {nodes: "\n  - {id: a, run: third-time, retry: {max_attempts: 3, backoff: 1s}, next: end}"},
 		"one action, then an edge with a condition":                   {nodes: "\n  - {id: a, run: add, next: {cases: [{when: input > 5, to: end}], default: end}}"},
+		"one activity of another SDK":                                 {nodes: "\n  - {id: a, run: {activity: plain}, next: end}"},
 		"five actions in a line":                                      {nodes: line},
 		"five actions in a line, with a `deadline`":                   {nodes: line, root: "deadline: 1h\n"},
 		"a `wait` of a second":                                        {nodes: "\n  - {id: a, type: wait, for: 1s, next: end}"},
@@ -142,5 +144,7 @@ func (c cost) worker(tb testing.TB) func(worker.Registry) {
 	return func(r worker.Registry) {
 		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 		all.Register(r)
+		plain := func(context.Context, struct{}) (int, error) { return 1, nil }
+		r.RegisterActivityWithOptions(plain, activity.RegisterOptions{Name: "plain"})
 	}
 }
