@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -55,7 +56,7 @@ type builder struct {
 func (b *builder) build(pkg string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	path := filepath.Join(b.dir, filepath.Base(filepath.Dir(pkg))+"-"+filepath.Base(pkg))
+	path := filepath.Join(b.dir, strings.ReplaceAll(pkg, "/", "_")) // two packages are called worker
 	if err, done := b.built[pkg]; done {
 		return path, err
 	}
