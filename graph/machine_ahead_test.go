@@ -95,7 +95,7 @@ func (s *story) restore() {
 	require.Equal(s.t, before, text(s.t, restored.Checkpoint()))
 	var due []graph.Effect
 	for _, task := range s.open {
-		due = append(due, graph.RunNode{Task: task.task})
+		due = append(due, graph.RunNode{Task: task.task, Args: task.args})
 	}
 	for _, timer := range s.timers {
 		due = append(due, timer)

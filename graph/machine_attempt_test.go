@@ -122,6 +122,71 @@ func TestAttempts(t *testing.T) {
 	})
 }
 
+// Activities of other SDKs: the machine evaluates around them what the wrapper
+// of our actions evaluates in it.
+func TestForeignActivities(t *testing.T) {
+	t.Parallel()
+	foreign := func(fields string) string {
+		return `entry: a
+nodes:
+  - {id: a, run: {activity: Py, task_queue: py}, ` + fields + `next: b}
+  - {id: b, run: act, next: end}
+  - {id: e, type: set, output: "${ input.type }", next: end}
+`
+	}
+	bOK := []play{oks()}
+	runRows(t, []row{
+		{
+			name: "what it gives is the output", doc: foreign(""), plays: plays{"a": {outputs(`{"x":"<"}`)}, "b": bOK},
+			want: want{status: graph.StatusCompleted, output: `{"x":"<"}`, seen: `a {}; b {"x":"<"}`, steps: 2},
+		},
+		{
+			name: "null is what it gives", doc: foreign(""), plays: plays{"a": {outputs(`null`)}, "b": bOK},
+			want: want{status: graph.StatusCompleted, output: `null`},
+		},
+		{
+			name: "output and delta see it as result", doc: foreign(`output: "${ result.x }", delta: {k: "${ [result.x] }"}, `),
+			plays: plays{"a": {outputs(`{"x":1}`)}, "b": bOK},
+			want:  want{status: graph.StatusCompleted, output: `1`, state: `{"k":[1]}`, seen: `a {}; b 1`},
+		},
+		{
+			name: "an output that cannot be evaluated fails the node after it has run", doc: foreign(`output: "${ result.none }", on_error: e, `),
+			plays: plays{"a": {outputs(`{"x":1}`)}},
+			want:  want{status: graph.StatusCompleted, output: `"expression_failed"`},
+		},
+		{
+			name: "an output that does not fit the schema", doc: foreign(`output_schema: {type: string}, retry: {max_attempts: 3}, `),
+			plays: plays{"a": {outputs(`1`)}},
+			want:  want{status: graph.StatusFailed, failure: "node_output_schema_validation_failed", at: "a#1", seen: `a {}`},
+		},
+		{
+			name: "an input that does not fit costs no step", doc: foreign(`input_schema: {type: string}, on_error: e, `),
+			want: want{status: graph.StatusCompleted, output: `"node_input_schema_validation_failed"`, steps: 1},
+		},
+		{
+			name: "args that cannot be evaluated", doc: foreign(`args: ["${ state.none }"], on_error: e, `),
+			want: want{status: graph.StatusCompleted, output: `"expression_failed"`, steps: 2},
+		},
+		{
+			name: "it is tried again and waited for like ours", doc: foreign(`args: {k: "${ input.k }"}, retry: {max_attempts: 2}, `), input: `{"k":1}`,
+			plays: plays{"a": {interrupted(graph.InterruptNotRegistered), fails("ValueError"), interrupted(graph.InterruptWorkerLost), outputs(`2`)}, "b": bOK},
+			want:  want{status: graph.StatusCompleted, output: `2`, steps: 2},
+		},
+		{
+			name: "what it gives can be too large", doc: foreign(`on_error: e, `), plays: plays{"a": {outputs(`"` + strings.Repeat("x", 100) + `"`)}},
+			change: func(s *story) { s.start.Limits.Payload = 64 },
+			want:   want{status: graph.StatusCompleted, output: `"output_too_large"`},
+		},
+		{
+			name: "so can its args", doc: foreign(`args: ["${ input.k }"], on_error: e, `), input: `{"k":"` + strings.Repeat("x", 100) + `"}`,
+			change: func(s *story) { s.start.Limits.Payload = 64 },
+			want:   want{status: graph.StatusCompleted, output: `"output_too_large"`},
+		},
+	})
+	s := tell(t, foreign(`args: {k: ["<${ input.k }>", 1]}, `), `{"k":7}`, nil).run()
+	require.Equal(t, `{"k":["<7>",1]}`, string(s.open[0].args))
+}
+
 // waits lists when a node was scheduled, as seconds since noon.
 func waits(s *story) string {
 	var at []string

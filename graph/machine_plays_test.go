@@ -120,11 +120,12 @@ func object(delta []string) value.Object {
 }
 
 // wrapped is what the wrapper of an action makes of its answer: the node's
-// schemas are checked and its output and delta evaluated there.
+// schemas are checked and its output and delta evaluated there. An activity that
+// is not ours has no wrapper.
 func wrapped(t tester, task graph.Task, e graph.Ending) graph.Ending {
 	t.Helper()
 	node := task.Node
-	if node.InputSchema == nil && node.OutputSchema == nil && node.Output == nil && node.Delta == nil {
+	if node.Foreign() || node.InputSchema == nil && node.OutputSchema == nil && node.Output == nil && node.Delta == nil {
 		return e
 	}
 	program, err := graph.CompileTask(node)

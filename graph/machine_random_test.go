@@ -39,12 +39,15 @@ func drawDocument(t *rapid.T) string {
 	fmt.Fprintf(&doc, "entry: n0\nmax_steps: %d\nstate_reducers: {c: sum, list: append}\n", rapid.IntRange(1, 25).Draw(t, "max_steps"))
 	doc.WriteString(maybe("limited", "deadline: 20m\n") + maybe("output_schema", "output_schema: {type: object}\n") + "nodes:\n")
 	for i := range n {
-		kind := rapid.SampledFrom([]string{"action", "action", "set", "pause", "wait", "branch", "loop", "join"}).Draw(t, "type")
-		fields := []string{fmt.Sprintf("id: n%d", i), "type: " + kind, maybe("in", "input_schema: {type: [object, number, 'null']}")}
+		kind := rapid.SampledFrom([]string{"action", "action", "foreign", "set", "pause", "wait", "branch", "loop", "join"}).Draw(t, "type")
+		fields := []string{fmt.Sprintf("id: n%d", i), "type: " + strings.Replace(kind, "foreign", "action", 1), maybe("in", "input_schema: {type: [object, number, 'null']}")}
 		switch kind {
 		case "action":
 			fields = append(fields, "run: act", "max_interruptions: 2",
 				maybe("retry", "retry: {max_attempts: 3, backoff: 1m, coefficient: 2, non_retryable: [fatal]}"))
+		case "foreign":
+			fields = append(fields, "run: {activity: Act, task_queue: q}", `args: ["${ state.c }", "<"]`,
+				maybe("retry", "retry: {max_attempts: 2}"), maybe("out", `output: "${ result }"`), maybe("delta", `delta: {c: 1}`))
 		case "set":
 			fields = append(fields, maybe("out", `output: "${ state.c }"`), maybe("delta", `delta: {c: 1, list: ["<&>"]}`))
 		case "pause":

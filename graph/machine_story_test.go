@@ -48,6 +48,7 @@ type story struct {
 // openTask is a scheduled activity.
 type openTask struct {
 	task      graph.Task
+	args      json.RawMessage // of an activity that is not ours
 	play      play
 	due       time.Time
 	cancelled bool
@@ -230,7 +231,7 @@ func (s *story) schedule(e graph.RunNode) {
 	address, node := e.Task.Run.Address, e.Task.Node.ID
 	require.Negative(s.t, s.openIndex(address), "%s is scheduled twice", address)
 	require.False(s.t, s.closed[address], "%s is used again", address)
-	task := openTask{task: e.Task, play: play{blocks: true}}
+	task := openTask{task: e.Task, args: e.Args, play: play{blocks: true}}
 	if list := s.plays[node]; len(list) > 0 {
 		task.play, s.plays[node] = list[0], list[1:]
 	}
