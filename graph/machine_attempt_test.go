@@ -184,7 +184,7 @@ nodes:
 		},
 	})
 	s := tell(t, foreign(`args: {k: ["<${ input.k }>", 1]}, `), `{"k":7}`, nil).run()
-	require.Equal(t, `{"k":["<7>",1]}`, string(s.open[0].args))
+	require.Equal(t, raw(`{"k":["<7>",1]}`), s.open[0].args)
 }
 
 // waits lists when a node was scheduled, as seconds since noon.
@@ -283,6 +283,9 @@ func TestWaitingIsSaid(t *testing.T) {
 	s := tell(t, oneAction(``), "", plays{"a": {missing, missing}}).run()
 	require.Contains(t, s.m.Report().Waiting[0].Reason, "no worker has action `act`")
 	require.Contains(t, s.m.Current()[0].Waiting, "no worker has action `act`")
+
+	s = tell(t, oneAction(`retry: {max_attempts: 2}, `), "", plays{"a": {missing, fails("x")}}).run()
+	require.Empty(t, s.m.Report().Waiting, "a worker that answered has the action")
 
 	s = tell(t, oneAction(`retry: {max_attempts: 2}, `), "", plays{"a": {fails("x")}})
 	s.advance()

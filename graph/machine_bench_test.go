@@ -10,17 +10,20 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
-// chain is a ring of n nodes that are visited for ever.
-func chain(n, steps int, node func(i int) string) string {
+// ring is a thousand nodes that are visited over and over.
+func ring(steps int, node func(i int) string) string {
 	var doc strings.Builder
 	fmt.Fprintf(&doc, "entry: n0\nmax_steps: %d\nstate_reducers: {c: sum}\nnodes:\n", steps)
-	for i := range n {
-		fmt.Fprintf(&doc, "  - {id: n%d, %s}\n", i, strings.ReplaceAll(node(i), "NEXT", fmt.Sprintf("n%d", (i+1)%n)))
+	for i := range ringNodes {
+		fmt.Fprintf(&doc, "  - {id: n%d, %s}\n", i, strings.ReplaceAll(node(i), "NEXT", fmt.Sprintf("n%d", (i+1)%ringNodes)))
 	}
 	return doc.String()
 }
 
-const benchSteps = 100_000
+const (
+	ringNodes  = 1000
+	benchSteps = 100_000
+)
 
 // perStep runs a document to the end of its budget and reports the time of one
 // step. One in a workflow task of 250 decisions may cost 10 µs.
@@ -64,21 +67,21 @@ func evaluating(b *testing.B) func(*graph.Compiled) graph.Decider {
 }
 
 func BenchmarkStepStatic(b *testing.B) {
-	perStep(b, chain(1000, benchSteps, func(int) string { return "type: set, output: 1, next: NEXT" }), undecided)
+	perStep(b, ring(benchSteps, func(int) string { return "type: set, output: 1, next: NEXT" }), undecided)
 }
 
 func BenchmarkStepAction(b *testing.B) {
-	perStep(b, chain(1000, benchSteps, func(int) string { return "run: act, next: NEXT" }), undecided)
+	perStep(b, ring(benchSteps, func(int) string { return "run: act, next: NEXT" }), undecided)
 }
 
 // BenchmarkStepRecorded repeats decisions, as a replay does.
 func BenchmarkStepRecorded(b *testing.B) {
-	perStep(b, chain(1000, benchSteps, func(i int) string {
+	perStep(b, ring(benchSteps, func(i int) string {
 		return fmt.Sprintf(`type: branch, cases: [{when: "state.c == %d", to: end}], default: NEXT`, i+1)
 	}), func(*graph.Compiled) graph.Decider { return around{} })
 }
 
-// around leads from each node of a chain to the next.
+// around leads from each node of a ring to the next.
 type around struct{}
 
 func (around) Decide(q graph.Question) (graph.Decision, bool) {
@@ -86,7 +89,7 @@ func (around) Decide(q graph.Question) (graph.Decision, bool) {
 }
 
 func BenchmarkStepEvaluated(b *testing.B) {
-	perStep(b, chain(1000, benchSteps, func(i int) string {
+	perStep(b, ring(benchSteps, func(i int) string {
 		return fmt.Sprintf(`type: branch, cases: [{when: "state.c == %d", to: end}], default: NEXT`, i+1)
 	}), evaluating(b))
 }
@@ -94,7 +97,7 @@ func BenchmarkStepEvaluated(b *testing.B) {
 // BenchmarkCheckpoint takes, writes and reads the checkpoint of a run that has
 // visited a thousand nodes.
 func BenchmarkCheckpoint(b *testing.B) {
-	compiled := compileStory(b, chain(1000, 1000, func(int) string { return "type: set, output: 1, next: NEXT" }))
+	compiled := compileStory(b, ring(1000, func(int) string { return "type: set, output: 1, next: NEXT" }))
 	m, err := graph.New(compiled.Plan, graph.Start{Input: raw(`{"c":0}`), Now: noon})
 	require.NoError(b, err)
 	m.Advance(noon, graph.Undecided{})

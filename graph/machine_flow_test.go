@@ -121,7 +121,7 @@ nodes:
   - {id: left, run: act, next: end}
   - {id: right, run: act, next: end}
 `
-	pick := callbacks{"pick": func(s graph.Scope) (any, error) { v, _ := s.State.Get("choice"); return v, nil }}
+	pick := callbacks{"pick": computes(func(s graph.Scope) any { v, _ := s.State.Get("choice"); return v })}
 	const edge = `entry: a
 nodes:
   - {id: a, run: act, next: {cases: [{when: "input > 1", to: big}]}}
@@ -197,12 +197,12 @@ nodes:
   - {id: m, type: set, output: "${ state.count + 1 }", delta: {count: "${ state.count + 1 }"}, next: {route: {call: again}}}
 `,
 			input: `{"count":0}`,
-			calls: callbacks{"again": func(s graph.Scope) (any, error) {
+			calls: callbacks{"again": computes(func(s graph.Scope) any {
 				if number(s, "count") < 3 {
-					return "m", nil
+					return "m"
 				}
-				return "$end", nil
-			}},
+				return "$end"
+			})},
 			want: want{status: graph.StatusCompleted, output: `3`, state: `{"count":3}`, steps: 3},
 		},
 		{
@@ -211,7 +211,7 @@ nodes:
 nodes:
   - {id: m, type: set, delta: {count: 1}, next: {route: {call: nowhere}}}
 `,
-			calls: callbacks{"nowhere": func(graph.Scope) (any, error) { return "zz", nil }},
+			calls: callbacks{"nowhere": gives("zz")},
 			want:  want{status: graph.StatusFailed, failure: "route_failed", at: "m#1", state: `{"count":1}`},
 		},
 		{

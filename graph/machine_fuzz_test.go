@@ -85,7 +85,7 @@ func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 			}
 		}
 		for _, p := range m.Pauses() {
-			m.Answer(now, graph.Answer{PauseID: p.ID, Input: raw(`true`)})
+			require.Nil(t, m.Answer(now, graph.Answer{PauseID: p.ID, Input: raw(`true`)}))
 		}
 		now = now.Add(time.Minute)
 	}

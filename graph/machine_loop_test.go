@@ -24,7 +24,7 @@ nodes:
 // Loops: how often the body runs, and where a loop leads.
 func TestLoops(t *testing.T) {
 	t.Parallel()
-	say := func(v any) callbacks { return callbacks{"w": func(graph.Scope) (any, error) { return v, nil }} }
+	say := func(v any) callbacks { return callbacks{"w": gives(v)} }
 	const start = `{"i":0}`
 	runRows(t, []row{
 		{

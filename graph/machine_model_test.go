@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,8 +62,7 @@ type frame struct{ loop, after string }
 
 // compileProgram writes statements as nodes and gives the node to enter at.
 func compileProgram(out *strings.Builder, list []statement, next string, loops []frame) string {
-	for i := len(list) - 1; i >= 0; i-- {
-		s := list[i]
+	for _, s := range slices.Backward(list) {
 		switch s.kind {
 		case "if":
 			yes, no := compileProgram(out, s.body, next, loops), compileProgram(out, s.otro, next, loops)

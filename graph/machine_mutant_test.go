@@ -56,7 +56,10 @@ func TestMutatedCheckpoints(t *testing.T) {
 		nil, true, 0, 1, -1, 2, 1e300, 9007199254740993, "", "x", "a", "w", "l", "p", "s", "b", "end", "a#1", "p#1", "l#1", "w#9", "none", "1h",
 		"ready", "deciding", "running", "backoff", "interrupted", "waiting", "paused", "answered", "checking", "routing", "failed",
 		"ending", "cancelling", "cancelled", "completed", "timed_out", "ok", "stop", "route", "pause", "2030-01-02T12:00:00Z",
-		map[string]any{}, []any{}, map[string]any{"type": "x", "message": ""}, map[string]any{"status": "failed"},
+		map[string]any{},
+		[]any{},
+		map[string]any{"type": "x", "message": ""},
+		map[string]any{"status": "failed"},
 	}
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -243,10 +243,10 @@ nodes:
 	require.Equal(t, "unknown_pause", s.m.Judge(graph.Answer{PauseID: "p#252", Input: raw(`1`)}).Type)
 }
 
-// B5, B14, B17: with several pauses open an answer must name one. A linear run
-// has one at a time; the rule is held against a checkpoint with two.
-func TestSeveralPausesOpen(t *testing.T) {
-	t.Parallel()
+// twoPauses is a machine with two pauses open. A linear run has one at a time,
+// so it is made of a checkpoint.
+func twoPauses(t *testing.T) *graph.Machine {
+	t.Helper()
 	s := tell(t, `entry: p
 nodes:
   - {id: p, type: pause, next: s}
@@ -262,6 +262,13 @@ nodes:
 	cp.Nodes = append(cp.Nodes, graph.NodeRecord{Node: "q", Visits: 1, Status: graph.NodePaused})
 	m, failure := graph.Restore(s.compiled.Plan, cp, s.start)
 	require.Nil(t, failure)
+	return m
+}
+
+// B5, B14, B17: with several pauses open an answer must name one.
+func TestSeveralPausesOpen(t *testing.T) {
+	t.Parallel()
+	m := twoPauses(t)
 	require.True(t, m.Paused())
 	ambiguous := m.Judge(graph.Answer{Input: raw(`1`)})
 	require.Equal(t, "pause_ambiguous", ambiguous.Type)
@@ -280,7 +287,7 @@ func TestWhatPausesShow(t *testing.T) {
 	p := show(`summary: "Order ${ input.id } <${ state.who }>", show: {items: "${ input.items }"}, reason: look, `,
 		`{"id":7,"who":{"b":1,"a":2},"items":[1,"<"]}`).m.Pauses()[0]
 	require.Equal(t, `Order 7 <{"a":2,"b":1}>`, p.Summary)
-	require.Equal(t, `{"items":[1,"<"]}`, string(p.Show))
+	require.Equal(t, raw(`{"items":[1,"<"]}`), p.Show)
 	require.Equal(t, "look", p.Reason)
 	require.Len(t, p.Digest, 64)
 

@@ -94,8 +94,8 @@ func drawEnding(t *rapid.T) graph.Ending {
 	}).Draw(t, "ending").ending
 }
 
-// drawEvent lets something happen. It reports false when nothing can.
-func (s *story) drawEvent(t *rapid.T) bool {
+// drawEvent lets something happen, if anything can.
+func (s *story) drawEvent(t *rapid.T) {
 	var events []func()
 	for i := range s.open {
 		events = append(events, func() {
@@ -117,14 +117,14 @@ func (s *story) drawEvent(t *rapid.T) bool {
 		events = append(events, func() {
 			input := rapid.SampledFrom([]string{`1`, `null`, `"<x>"`, ``}).Draw(t, "answer")
 			id := rapid.SampledFrom([]graph.Address{p.ID, "", "n0#1"}).Draw(t, "pause")
-			s.answer(graph.Answer{PauseID: id, Input: canonical(s.t, input), Via: "signal", Checked: rapid.Bool().Draw(t, "checked")})
+			given := graph.Answer{PauseID: id, Input: canonical(s.t, input), Via: "signal", Checked: rapid.Bool().Draw(t, "checked")}
+			refused := id != "" && id != p.ID || input == ""
+			require.Equal(s.t, refused, s.answer(given) != nil)
 		})
 	}
-	if len(events) == 0 {
-		return false
+	if len(events) > 0 {
+		events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]()
 	}
-	events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]()
-	return true
 }
 
 // ignored are events that have nothing to do with what is open: they change
@@ -142,7 +142,7 @@ func (s *story) ignored(t *rapid.T) {
 	if s.timerIndex(address) < 0 {
 		s.m.Fire(s.now, address)
 	}
-	s.m.Answer(s.now, graph.Answer{PauseID: "zz#1", Input: raw(`1`)})
+	require.NotNil(s.t, s.m.Answer(s.now, graph.Answer{PauseID: "zz#1", Input: raw(`1`)}))
 	s.m.Expire(s.now)
 	require.Equal(s.t, before, text(s.t, s.m.Checkpoint()))
 	require.Empty(s.t, s.m.Effects())

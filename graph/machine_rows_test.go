@@ -69,7 +69,7 @@ func (r row) run(t *testing.T, batch int, restores bool) {
 	s.run()
 	for _, answer := range r.answers {
 		require.True(t, s.m.Paused(), "not paused")
-		s.answer(graph.Answer{Input: canonical(t, answer), Via: "signal"})
+		require.Nil(t, s.answer(graph.Answer{Input: canonical(t, answer), Via: "signal"}))
 		s.run()
 	}
 	r.want.check(t, s)
@@ -108,6 +108,11 @@ func failureTypes(f *graph.Failure) string {
 		types = append(types, f.Type)
 	}
 	return strings.Join(types, "/")
+}
+
+// computes is a callback that cannot fail.
+func computes(f func(graph.Scope) any) func(graph.Scope) (any, error) {
+	return func(s graph.Scope) (any, error) { return f(s), nil }
 }
 
 // number reads a number out of the state, for callbacks.

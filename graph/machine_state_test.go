@@ -198,8 +198,17 @@ func TestRunInput(t *testing.T) {
 	t.Parallel()
 	doc := compileStory(t, "input_schema: {required: [topic]}\n"+abc).Document
 	for _, c := range []struct{ input, want string }{
-		{``, ""}, {`null`, ""}, {`{}`, ""}, {`{"topic":1}`, `{"topic":1}`}, {` { "topic" : 1.0, "a" : "<" } `, `{"a":"<","topic":1}`},
-		{`[]`, ""}, {`"topic"`, ""}, {`7`, ""}, {`{`, ""}, {`{"topic":1,"topic":2}`, ""}, {"{\"topic\":\"\xff\"}", ""},
+		{``, ""},
+		{`null`, ""},
+		{`{}`, ""},
+		{`{"topic":1}`, `{"topic":1}`},
+		{` { "topic" : 1.0, "a" : "<" } `, `{"a":"<","topic":1}`},
+		{`[]`, ""},
+		{`"topic"`, ""},
+		{`7`, ""},
+		{`{`, ""},
+		{`{"topic":1,"topic":2}`, ""},
+		{"{\"topic\":\"\xff\"}", ""},
 	} {
 		got, failure := graph.CheckInput(doc, json.RawMessage(c.input))
 		if c.want == "" {
