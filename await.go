@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.temporal.io/api/workflowservice/v1"
-
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -26,9 +24,17 @@ const (
 	lastPoll  = 2 * time.Second
 )
 
+// How long a server may be silent: one call, and all of them together. A server
+// that restarts is back by then.
+const (
+	pollWithin = 10 * time.Second
+	patience   = time.Minute
+)
+
 // Await waits until a run is closed or paused, and reports how. That a run
 // failed is no error: look at the report's Status. While no worker can be asked,
-// what the server knows is the report, and its Note says so.
+// what the server knows is the report, and its Note says so. A server that is
+// silent for a minute is given up, with an error of type server_unreachable.
 func (c *Client) Await(ctx context.Context, id string, o AwaitOptions) (Report, error) {
 	d, err := c.describe(ctx, id, o.RunID)
 	if err != nil {
@@ -38,13 +44,19 @@ func (c *Client) Await(ctx context.Context, id string, o AwaitOptions) (Report, 
 	defer stop()
 	closed := make(chan ending, 1)
 	go func() { closed <- c.ended(ctx, id, d.GetWorkflowExecutionInfo().GetExecution().GetRunId()) }()
-	seen := make(chan Report)
-	go c.watch(ctx, d, seen)
+	info := d.GetWorkflowExecutionInfo()
+	w := watcher{
+		client: c, id: id, patience: patience, seen: make(chan Report), lost: make(chan error, 1),
+		first: info.GetFirstRunId(), chain: map[string]bool{info.GetExecution().GetRunId(): true},
+	}
+	go w.watch(ctx)
 	for {
 		select {
 		case e := <-closed:
 			return c.closing(ctx, id, e)
-		case report := <-seen:
+		case err := <-w.lost:
+			return Report{}, err
+		case report := <-w.seen:
 			if o.Progress != nil {
 				o.Progress(report)
 			}
@@ -74,33 +86,63 @@ func (c *Client) closing(ctx context.Context, id string, e ending) (Report, erro
 	return c.statusOf(ctx, id, e.runID)
 }
 
-// watch asks the run how it stands, ever less often, until ctx ends.
-func (c *Client) watch(ctx context.Context, d *workflowservice.DescribeWorkflowExecutionResponse, seen chan<- Report) {
-	info := d.GetWorkflowExecutionInfo()
-	chain := map[string]bool{info.GetExecution().GetRunId(): true}
+// watcher asks a run how it stands while it is waited for.
+type watcher struct {
+	client   *Client
+	id       string
+	patience time.Duration   // with a silent server
+	first    string          // run id of the first execution of the chain
+	chain    map[string]bool // execution by run id: whether it belongs to the chain
+	seen     chan Report
+	lost     chan error // takes one: the server is silent
+}
+
+// watch asks ever less often, until ctx ends or the server is given up.
+func (w *watcher) watch(ctx context.Context) {
+	hope, giveUp := context.WithTimeout(ctx, w.patience)
 	for interval := firstPoll; ctx.Err() == nil; interval = min(interval*3/2, lastPoll) {
-		report, err := c.Status(ctx, info.GetExecution().GetWorkflowId())
-		if err == nil && c.continues(ctx, chain, info.GetFirstRunId(), report) {
-			select {
-			case seen <- report:
-			case <-ctx.Done():
-			}
+		err := w.look(ctx)
+		if ErrorType(err) != ErrTypeUnreachable {
+			giveUp()
+			hope, giveUp = context.WithTimeout(ctx, w.patience)
+		} else if hope.Err() != nil {
+			w.lost <- err
+			break
 		}
 		elapse(ctx, interval)
 	}
+	giveUp()
 }
 
-// continues reports whether a run belongs to the chain of runs that is waited
+// look asks once, and passes on what it sees.
+func (w *watcher) look(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, pollWithin)
+	defer cancel()
+	report, err := w.client.Status(asking, w.id)
+	if err != nil {
+		return err
+	}
+	if !w.continues(asking, report) {
+		return nil
+	}
+	select {
+	case w.seen <- report:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// continues reports whether an execution belongs to the chain that is waited
 // for, and not to a later use of the same id.
-func (c *Client) continues(ctx context.Context, chain map[string]bool, first string, report Report) bool {
-	belongs, known := chain[report.RunID]
+func (w *watcher) continues(ctx context.Context, report Report) bool {
+	belongs, known := w.chain[report.RunID]
 	if known {
 		return belongs
 	}
-	d, err := c.describe(ctx, report.ID, report.RunID)
+	d, err := w.client.describe(ctx, report.ID, report.RunID)
 	if err != nil {
 		return false
 	}
-	chain[report.RunID] = first != "" && d.GetWorkflowExecutionInfo().GetFirstRunId() == first
-	return chain[report.RunID]
+	w.chain[report.RunID] = w.first != "" && d.GetWorkflowExecutionInfo().GetFirstRunId() == w.first
+	return w.chain[report.RunID]
 }
