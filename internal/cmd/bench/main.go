@@ -56,6 +56,9 @@ func run(ctx context.Context) error {
 	return b.linear(ctx, *pairs)
 }
 
+// say prints a line of figures.
+func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, args...) }
+
 // bench runs batches of workflows.
 type bench struct {
 	client       client.Client
@@ -86,7 +89,7 @@ func (b *bench) linear(ctx context.Context, pairs int) error {
 		}
 		ratio := took[handName].Seconds() / took[graphName].Seconds()
 		ratios = append(ratios, ratio)
-		fmt.Fprintf(os.Stdout, "pair %2d: graph %7.1f runs/s, by hand %7.1f runs/s, ratio %.3f\n",
+		say("pair %2d: graph %7.1f runs/s, by hand %7.1f runs/s, ratio %.3f\n",
 			i+1, b.rate(took[graphName]), b.rate(took[handName]), ratio)
 	}
 	slices.Sort(ratios)
@@ -98,10 +101,10 @@ func (b *bench) linear(ctx context.Context, pairs int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stdout, "\nlinear graph of five actions\n")
-	fmt.Fprintf(os.Stdout, "  throughput to hand-written: median %.3f (%d pairs, %.3f to %.3f; at least 0.95 is wanted)\n",
+	say("\nlinear graph of five actions\n")
+	say("  throughput to hand-written: median %.3f (%d pairs, %.3f to %.3f; at least 0.95 is wanted)\n",
 		ratios[len(ratios)/2], pairs, ratios[0], ratios[len(ratios)-1])
-	fmt.Fprintf(os.Stdout, "  history events: %d, by hand %d (at most 36 are wanted)\n", events, byHand)
+	say("  history events: %d, by hand %d (at most 36 are wanted)\n", events, byHand)
 	return nil
 }
 
