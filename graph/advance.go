@@ -222,6 +222,9 @@ func (m *Machine) beginWait(now time.Time, node *Node, a *Activation, decider De
 	return true
 }
 
+// lastYear is the last one that JSON has a form for.
+const lastYear = 9999
+
 // instant reads the moment that until gave.
 func instant(d Decision) (time.Time, *Failure) {
 	if d.Failure != nil {
@@ -231,7 +234,10 @@ func instant(d Decision) (time.Time, *Failure) {
 	if err := json.Unmarshal(d.Output, &at); err != nil {
 		return time.Time{}, Failf(ErrTypeExpressionFailed, "until is not an RFC 3339 time")
 	}
-	return at.UTC(), nil
+	if at = at.UTC(); at.Year() > lastYear {
+		return time.Time{}, Failf(ErrTypeExpressionFailed, "until lies after the year %d, which no checkpoint can hold", lastYear)
+	}
+	return at, nil
 }
 
 // finish gives a machine-run node its output and delta. Without an output of

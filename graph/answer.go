@@ -59,6 +59,7 @@ type Rejection struct {
 const (
 	maxAnswers    = 200
 	maxRejections = 10
+	maxSaid       = 1 << 10 // bytes of an answer's actor, and of its note
 )
 
 // Judge says whether an answer can be taken now; nil when it can. It changes
@@ -73,6 +74,8 @@ func (m *Machine) Judge(answer Answer) *Failure {
 		return Failf(ErrTypeResumeInputRequired, "an answer needs an input; null is one")
 	case len(answer.Input) > m.limits.Payload:
 		return Failf(ErrTypeInvalidResumeInput, "the answer has %d bytes; at most %d are taken", len(answer.Input), m.limits.Payload)
+	case len(answer.Actor) > maxSaid || len(answer.Note) > maxSaid:
+		return Failf(ErrTypeInvalidResumeInput, "actor and note are remembered, with at most %d bytes each; write less", maxSaid)
 	case answer.Digest != "" && answer.Digest != p.Digest:
 		return Failf(ErrTypePauseDigestMismatch, "pause %s shows something else than what was answered; look at it again", p.ID)
 	}

@@ -241,6 +241,7 @@ nodes:
 		{"until now", `until: "2030-01-02T12:00:00Z"`, `{}`, 0, ""},
 		{"until nonsense", `until: "${ input.at }"`, `{"at":"noon"}`, 0, "expression_failed"},
 		{"until a number", `until: "${ input.at }"`, `{"at":7}`, 0, "expression_failed"},
+		{"until a moment that no checkpoint holds", `until: "${ input.at }"`, `{"at":"9999-12-31T23:59:59-02:00"}`, 0, "expression_failed"},
 		{"until nothing", `until: "${ input.none }"`, `{}`, 0, "expression_failed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

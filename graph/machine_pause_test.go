@@ -134,6 +134,8 @@ func TestAnswersRefused(t *testing.T) {
 	}{
 		{"75 no input", "", graph.Answer{}, "resume_input_required"},
 		{"75 too large an input", "", graph.Answer{Input: raw(`"` + strings.Repeat("x", 100) + `"`)}, "invalid_resume_input"},
+		{"a note that nobody could keep", "", graph.Answer{Input: raw(`1`), Note: strings.Repeat("x", 1025)}, "invalid_resume_input"},
+		{"an actor that nobody could keep", "", graph.Answer{Input: raw(`1`), Actor: strings.Repeat("x", 1025)}, "invalid_resume_input"},
 		{"no such pause", "", graph.Answer{PauseID: "nope#1", Input: raw(`1`)}, "unknown_pause"},
 		{"a later visit", "", graph.Answer{PauseID: "p#2", Input: raw(`1`)}, "unknown_pause"},
 		{"not an address", "", graph.Answer{PauseID: "../p", Input: raw(`1`)}, "unknown_pause"},

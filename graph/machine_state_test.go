@@ -86,11 +86,11 @@ func TestReducerFailureIsTheNodes(t *testing.T) {
 state_reducers: {k: sum}
 nodes:
   - {id: a, run: act, retry: {max_attempts: 3}, on_error: s, next: end}
-  - {id: s, type: set, output: "${ input.type }", next: end}
-`, "", plays{"a": {outputs(`"lost"`, `{"k":"x"}`)}}).run()
-	require.Equal(t, `"state_reducer_type_mismatch"`, string(s.m.Outcome().Output))
+  - {id: s, type: set, output: "${ [input.type, input.attempts] }", next: end}
+`, "", plays{"a": {fails("x"), outputs(`"lost"`, `{"k":"x"}`)}}).run()
+	require.Equal(t, raw(`["state_reducer_type_mismatch",2]`), s.m.Outcome().Output)
 	require.Equal(t, `{}`, string(s.m.Checkpoint().State.Raw()))
-	require.Len(t, s.tasks, 1)
+	require.Len(t, s.tasks, 2)
 }
 
 // A state that has grown too large fails the node that made it so, and the
