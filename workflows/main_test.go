@@ -99,6 +99,7 @@ func (w *world) start(p parts) worker.Worker {
 	a, err := activities.New(options)
 	require.NoError(w.tb, err)
 	p.worker.MaxHeartbeatThrottleInterval = time.Second
+	p.worker.DisableRegistrationAliasing = true
 	p.worker.StickyScheduleToStartTimeout = time.Second // a stopped worker's runs move on soon
 	return w.server.Worker(w.tb, w.client, w.queue, p.worker, func(r worker.Registry) {
 		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
@@ -137,7 +138,7 @@ func (w *world) in(tb testing.TB) *world {
 
 // id is a workflow id for the world's next run.
 func (w *world) id(graphID string) string {
-	return fmt.Sprintf("%s-%s-%d", w.queue, graphID, len(w.runs)+1)
+	return fmt.Sprintf("%s-%s-%d%s", w.queue, graphID, len(w.runs)+1, w.sub)
 }
 
 // runSignalled starts a run that finds a signal in its first task.
