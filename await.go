@@ -38,6 +38,9 @@ const (
 func (c *Client) Await(ctx context.Context, id string, o AwaitOptions) (Report, error) {
 	d, err := c.describe(ctx, id, o.RunID)
 	if err != nil {
+		if ctx.Err() != nil {
+			return Report{}, ctx.Err()
+		}
 		return Report{}, edgeErrorOf(id, err)
 	}
 	ctx, stop := context.WithCancel(ctx)

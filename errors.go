@@ -111,12 +111,20 @@ func edgeErrorOf(id string, err error) error {
 			"the server has no namespace %q; name another, or create it", namespace.Namespace)}
 	case errors.As(err, &notFound):
 		return &RunError{Type: ErrTypeNotFound, ID: id, Err: err, Message: "no such run; it never existed, or its retention is over"}
-	case errors.As(err, &unavailable), errors.As(err, &deadline), errors.Is(err, context.DeadlineExceeded):
-		return &RunError{Type: ErrTypeUnreachable, ID: id, Err: err, Message: fmt.Sprintf(
-			"the Temporal server does not answer (%v); check its address and that it runs", err)}
+	case errors.As(err, &deadline):
+		// The deadline may be the caller's own, who looks for it.
+		return silent(id, fmt.Errorf("%w: %w", context.DeadlineExceeded, err))
+	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
+		return silent(id, err)
 	case errors.As(err, &application):
 		return &RunError{Type: application.Type(), ID: id, Err: err, Message: application.Message()}
 	default:
 		return &RunError{Type: ErrTypeServer, ID: id, Err: err, Message: err.Error()}
 	}
+}
+
+// silent is the error of a server that does not answer.
+func silent(id string, err error) error {
+	return &RunError{Type: ErrTypeUnreachable, ID: id, Err: err, Message: fmt.Sprintf(
+		"the Temporal server does not answer (%v); check its address and that it runs", err)}
 }

@@ -75,7 +75,8 @@ func (c *Client) Resume(ctx context.Context, id string, o ResumeOptions) (Answer
 	if err == nil {
 		return answered, nil
 	}
-	if ctx.Err() == nil && (short.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+	var timedOut *client.WorkflowUpdateServiceTimeoutOrCanceledError
+	if ctx.Err() == nil && (short.Err() != nil || errors.As(err, &timedOut)) {
 		return Answered{}, c.unanswered(ctx, id, o.RunID, wait, err)
 	}
 	return Answered{}, c.closedOr(ctx, id, o.RunID, err)
