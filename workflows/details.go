@@ -25,19 +25,23 @@ func details(report graph.Report, current []graph.Current) string {
 		fmt.Fprintf(&b, " · until %s", report.Deadline.Format(time.RFC3339))
 	}
 	b.WriteString("\n")
-	writeTable(&b, current)
 	for _, p := range report.Pauses {
 		writePause(&b, p)
 	}
+	writeTable(&b, current)
 	if n := report.Rejected.Count; n > 0 {
 		last := report.Rejected.Last[len(report.Rejected.Last)-1]
-		fmt.Fprintf(&b, "\n%d answers refused, the last: %s (%s)\n", n, escape(last.Message), last.Type)
+		fmt.Fprintf(&b, "\nRefused answers: %d, the last: %s (%s)\n", n, escape(last.Message), last.Type)
 	}
 	if report.Error != nil {
 		fmt.Fprintf(&b, "\n%s: %s\n", escape(report.Error.Type), escape(report.Error.Message))
 	}
-	return cut(b.String(), maxDetails)
+	return cut(b.String(), maxDetails) + lastLine
 }
+
+// lastLine is a paragraph of nothing for the UI to cut off: it makes the frame of
+// the details as high as the text without the margins of its first and last block.
+const lastLine = "\n\u00a0\n"
 
 func writeTable(b *strings.Builder, current []graph.Current) {
 	if len(current) == 0 {
@@ -64,7 +68,7 @@ func writePause(b *strings.Builder, p graph.OpenPause) {
 	if p.Expires != nil {
 		fmt.Fprintf(b, " — expires %s", p.Expires.Format(time.RFC3339))
 	}
-	fmt.Fprintf(b, "\n\n```\n%s\n```\n", ResumeCommand(p))
+	fmt.Fprintf(b, "\n\n%s\n", code(ResumeCommand(p)))
 }
 
 // ResumeCommand is the exact command that answers a pause from a shell; the
@@ -72,6 +76,16 @@ func writePause(b *strings.Builder, p graph.OpenPause) {
 func ResumeCommand(p graph.OpenPause) string {
 	return fmt.Sprintf("temporal workflow signal --workflow-id %s --name %s --input '%s'",
 		quote(p.WorkflowID), quote(SignalResumePrefix+string(p.ID)), placeholder(p.ResumeSchema))
+}
+
+// code is text as Markdown's inline code, which the UI wraps; the lines of a code
+// block it cuts.
+func code(text string) string {
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + strings.ReplaceAll(text, "\n", " ") + fence
 }
 
 // quote makes one shell word of a text.

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -89,7 +88,7 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 		StartToCloseTimeout: unlimited,
 		WaitForCancellation: true,
 		RetryPolicy:         retryPolicy(node.Retry, e.MaxAttempts),
-		Summary:             summaryOf(node),
+		Summary:             node.ID,
 	}
 	limited := node.Timeout != graph.None
 	if limited {
@@ -105,14 +104,6 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 		options.StartToCloseTimeout += activities.Backstop
 	}
 	return options
-}
-
-// summaryOf is what the timeline calls a node.
-func summaryOf(node *graph.Node) string {
-	if node.ID == node.Run.ActivityType() {
-		return node.ID
-	}
-	return fmt.Sprintf("%s → %s", node.ID, node.Run.ActivityType())
 }
 
 // retryPolicy lets the server drive a node's attempts. An interruption comes
