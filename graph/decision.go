@@ -57,12 +57,11 @@ type Decision struct {
 // history may be escaped on its way; the values of a decision are canonical
 // again afterwards.
 func (d *Decision) UnmarshalJSON(data []byte) error {
-	canonical, err := value.Canonical(data)
-	if err != nil {
+	type plain Decision
+	if err := json.Unmarshal(data, (*plain)(d)); err != nil {
 		return err
 	}
-	type plain Decision
-	return json.Unmarshal(canonical, (*plain)(d))
+	return recanonicalize(&d.Output, &d.Show)
 }
 
 // Decider answers questions. It reports false when it has no answer for now;

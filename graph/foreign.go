@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/tidemill/tidemill/graph/value"
+
 // decideForeign does for an activity that is not ours what the wrapper does
 // for ours: it evaluates the arguments before the activity runs, and the output
 // and delta after.
@@ -36,6 +38,11 @@ func (m *Machine) returnForeign(a *Activation, r *Result) {
 		m.fail(a, Failf(ErrTypeOutputTooLarge,
 			"the activity gave %d bytes; at most %d are kept: keep large data elsewhere and pass a reference",
 			size, m.limits.Payload))
+		return
+	}
+	if tooDeep(r.Output) {
+		m.fail(a, Failf(ErrTypeInvalidOutput,
+			"the activity gave a value nested more than %d levels deep; let it give a flatter one", value.MaxDepth))
 		return
 	}
 	a.Phase, a.Returned = PhaseDeciding, orNull(r.Output)

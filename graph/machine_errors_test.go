@@ -22,7 +22,7 @@ func elsewhere() []string {
 	return []string{
 		graph.ErrTypeInvalidDocument, graph.ErrTypeUnknownGraph, graph.ErrTypeRetryPolicy,
 		graph.ErrTypeActionException, graph.ErrTypeActionTimedOut, graph.ErrTypeNotRegistered,
-		graph.ErrTypeInvalidActionResult, graph.ErrTypeInvalidOutput,
+		graph.ErrTypeInvalidActionResult,
 		graph.ErrTypeHTTPHostRefused, graph.ErrTypeHTTPUnreachable, graph.ErrTypeHTTPStatusPrefix,
 	}
 }
@@ -100,9 +100,12 @@ func smallestFailures(t *testing.T) map[string]*graph.Failure {
 		graph.ErrTypeNodeInputSchema:   ends(set("input_schema: {type: integer}"), "", nil),
 		graph.ErrTypeNodeOutputSchema:  ends(set("output: x, output_schema: {type: integer}"), "", nil),
 
-		graph.ErrTypeWorkerLost:        ends(oneAction("max_interruptions: 0, "), "", plays{"a": {interrupted(graph.InterruptWorkerLost)}}),
-		graph.ErrTypeRetryExhausted:    ends(oneAction("retry: {max_attempts: 2}, "), "", plays{"a": times(2, fails("x"))}),
-		graph.ErrTypeExpressionFailed:  ends(set(`output: "${ state.none }"`), "", nil),
+		graph.ErrTypeWorkerLost:       ends(oneAction("max_interruptions: 0, "), "", plays{"a": {interrupted(graph.InterruptWorkerLost)}}),
+		graph.ErrTypeRetryExhausted:   ends(oneAction("retry: {max_attempts: 2}, "), "", plays{"a": times(2, fails("x"))}),
+		graph.ErrTypeExpressionFailed: ends(set(`output: "${ state.none }"`), "", nil),
+		graph.ErrTypeInvalidOutput: ends("entry: a\nnodes: [{id: a, run: {activity: Py}, next: end}]\n", "", plays{"a": {{
+			ending: graph.Ending{Kind: graph.Returned, Result: &graph.Result{Output: []byte(nested(513))}},
+		}}}),
 		graph.ErrTypeInvalidStateDelta: ends(set(`delta: "${ 7 }"`), "", nil),
 		graph.ErrTypeInvalidControl:    ends(oneAction(""), "", plays{"a": {routes("")}}),
 		graph.ErrTypeOutputTooLarge:    ends(pauseNode(`show: "${ input.k }", `), `{"k":"`+strings.Repeat("x", 3000)+`"}`, nil),

@@ -25,6 +25,9 @@ func (p *valueProgram) eval(v *expr.Vars) (json.RawMessage, *Failure) {
 	if err != nil {
 		return nil, expressionFailure(err, p.place)
 	}
+	if tooDeep(raw) {
+		return nil, Failf(ErrTypeExpressionFailed, "%s gives a value nested more than %d levels deep; flatten it", p.place, value.MaxDepth)
+	}
 	return raw, nil
 }
 

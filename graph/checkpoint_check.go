@@ -1,0 +1,157 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+)
+
+// check refuses a checkpoint that does not belong to the plan or that no
+// machine could have written.
+func (cp *Checkpoint) check(p *Plan) *Failure {
+	switch {
+	case cp.Version != CheckpointVersion:
+		return Failf(ErrTypeInvalidCheckpoint, "checkpoint version is %d; this code reads %d", cp.Version, CheckpointVersion)
+	case cp.Graph != p.Document.ID:
+		return Failf(ErrTypeCheckpointWorkflow, "the checkpoint is of graph %q, not of %q", cp.Graph, p.Document.ID)
+	case cp.Fingerprint != p.Fingerprint:
+		return Failf(ErrTypeCheckpointDefinition, "the checkpoint was taken under another version of graph %q", cp.Graph)
+	case cp.Outcome != nil && cp.Outcome.Status == StatusCompleted:
+		return Failf(ErrTypeCheckpointComplete, "the run has completed; nothing is left to do")
+	case cp.Steps < 0 || cp.StepsLeft < 0:
+		return Failf(ErrTypeInvalidCheckpoint, "negative steps")
+	}
+	if err := cp.checkEnd(); err != nil {
+		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
+	}
+	visits := map[string]int{}
+	for _, n := range cp.Nodes {
+		if p.Node(n.Node) == nil || n.Visits < 0 {
+			return Failf(ErrTypeInvalidCheckpoint, "node %q with %d visits", n.Node, n.Visits)
+		}
+		if _, twice := visits[n.Node]; twice {
+			return Failf(ErrTypeInvalidCheckpoint, "node %q is recorded twice", n.Node)
+		}
+		visits[n.Node] = n.Visits
+	}
+	seen := map[Address]bool{}
+	for i := range cp.Activations {
+		a := &cp.Activations[i]
+		if err := a.check(p, visits); err != nil {
+			return Failf(ErrTypeInvalidCheckpoint, "activation %d: %v", i, err)
+		}
+		if seen[a.Address] && a.Address != "" {
+			return Failf(ErrTypeInvalidCheckpoint, "address %q is there twice", a.Address)
+		}
+		seen[a.Address] = true
+	}
+	return nil
+}
+
+// checkEnd makes sure that the run either goes on or has ended in a way that
+// can be reported.
+func (cp *Checkpoint) checkEnd() error {
+	switch {
+	case cp.Outcome != nil && cp.Stopping == nil:
+		return errors.New("the run has an outcome and was not stopped")
+	case cp.Stopping == nil && len(cp.Activations) == 0:
+		return errors.New("nothing is active and the run has not ended")
+	}
+	for _, o := range []*Outcome{cp.Stopping, cp.Outcome} {
+		if o == nil {
+			continue
+		}
+		switch o.Status {
+		case StatusCompleted:
+		case StatusFailed, StatusTimedOut, StatusCancelled:
+			if o.Failure == nil {
+				return fmt.Errorf("the run is %s without a failure", o.Status)
+			}
+		case StatusRunning, StatusPaused:
+			return fmt.Errorf("%q is not how a run ends", o.Status)
+		default:
+			return fmt.Errorf("%q is not how a run ends", o.Status)
+		}
+	}
+	return nil
+}
+
+func (a *Activation) check(p *Plan, visits map[string]int) error {
+	node := p.Node(a.Node)
+	if node == nil {
+		return fmt.Errorf("node %q is not in the graph", a.Node)
+	}
+	if a.Checks < 0 || a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 {
+		return fmt.Errorf("node %q has a negative counter", a.Node)
+	}
+	// A node whose input was refused has failed, or leads to the end, without
+	// its step having been taken.
+	if (a.Address == "") != (a.Phase == PhaseReady) && a.Phase != PhaseFailed && a.Phase != PhaseEnding {
+		return fmt.Errorf("node %q is %s with address %q", a.Node, a.Phase, a.Address)
+	}
+	if a.Address != "" {
+		segments := a.Address.Segments()
+		if len(segments) != 1 || segments[0].Node != a.Node || segments[0].Epoch > visits[a.Node] {
+			return fmt.Errorf("address %q does not belong to node %q", a.Address, a.Node)
+		}
+	}
+	for _, frame := range a.Loops {
+		loop := p.Node(frame.Loop)
+		if loop == nil || loop.Type != TypeLoop || frame.Turns < 0 || frame.Turns > loop.MaxIterations {
+			return fmt.Errorf("%d turns of loop %q", frame.Turns, frame.Loop)
+		}
+	}
+	if !node.canBe(a.Phase) {
+		return fmt.Errorf("node %q of type %s cannot be %s", a.Node, node.Type, a.Phase)
+	}
+	return a.checkPhase()
+}
+
+// canBe reports whether an activation of the node can be in a phase.
+func (n *Node) canBe(phase Phase) bool {
+	switch phase {
+	case PhaseReady, PhaseFailed, PhaseEnding, PhaseCancelled:
+		return true
+	case PhaseDeciding:
+		return n.Type != TypeAction || n.Foreign()
+	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseCancelling:
+		return n.Type == TypeAction
+	case PhaseWaiting:
+		return n.Type == TypeWait
+	case PhasePaused, PhaseAnswered:
+		return n.Type == TypePause || n.Type == TypeAction
+	case PhaseChecking, PhaseRouting:
+		return n.Type.EdgeBearing()
+	default:
+		return false
+	}
+}
+
+// checkPhase makes sure that what the phase needs is there.
+func (a *Activation) checkPhase() error {
+	missing := ""
+	switch a.Phase {
+	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding:
+	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
+		if a.At == nil {
+			missing = "at"
+		}
+	case PhasePaused, PhaseAnswered:
+		if a.Pause == nil || a.Pause.ID != a.Address {
+			missing = "its pause"
+		} else if a.Phase == PhaseAnswered && len(a.Offered) == 0 {
+			missing = "an answer"
+		}
+	case PhaseChecking:
+		if a.Result == nil || a.Result.checkControl() != nil {
+			missing = "a result"
+		}
+	case PhaseFailed:
+		if a.Failure == nil {
+			missing = "failure"
+		}
+	}
+	if missing != "" {
+		return fmt.Errorf("node %q is %s without %s", a.Node, a.Phase, missing)
+	}
+	return nil
+}
