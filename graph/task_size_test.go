@@ -46,6 +46,6 @@ nodes:
 			continue
 		}
 		require.Empty(t, m.Effects())
-		require.Equal(t, json.RawMessage(`"caught"`), m.Outcome().Output)
+		require.JSONEq(t, `"caught"`, string(m.Outcome().Output))
 	}
 }

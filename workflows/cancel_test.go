@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/temporaltest"
 )
 
 const cancelled = `
@@ -43,24 +44,46 @@ nodes:
   - {id: never, type: set, output: never, next: end}
 `
 
+// activityIs recognises a run whose open activity is in a state, on an attempt.
+func (w *world) activityIs(run client.WorkflowRun, state enumspb.PendingActivityState, attempt int32) bool {
+	w.tb.Helper()
+	described, err := w.client.DescribeWorkflow(w.tb.Context(), run.GetID(), run.GetRunID())
+	require.NoError(w.tb, err)
+	open := described.RawResponse.GetPendingActivities()
+	return len(open) == 1 && open[0].GetState() == state && open[0].GetAttempt() == attempt
+}
+
 // phases are what a run can be busy with when it is cancelled, how that is
 // recognised, and what the cancelled node says of its effect.
 var phases = []struct {
 	name, effect string
-	reached      func(graph.Report) bool
+	reached      func(*world, client.WorkflowRun) bool
 }{
-	{"action", "unknown", active("action#1")},
-	{"stubborn", "unknown", active("stubborn#1")},
-	{"honest", "none of it", active("honest#1")},
-	{"wait", "", func(r graph.Report) bool { return len(r.Waiting) == 1 }},
-	{"pause", "", func(r graph.Report) bool { return len(r.Pauses) == 1 }},
-	{"backoff", "none", active("backoff#1")},
-	{"interrupted", "", func(r graph.Report) bool { return len(r.Waiting) == 1 && r.Waiting[0].NextCheck != nil }},
-	{"ahead", "", func(r graph.Report) bool { return r.Steps > 500 }},
+	{"action", "unknown", started},
+	{"stubborn", "unknown", started},
+	{"honest", "none of it", started},
+	{"wait", "", reports(func(r graph.Report) bool { return len(r.Waiting) == 1 })},
+	{"pause", "", reports(func(r graph.Report) bool { return len(r.Pauses) == 1 })},
+	{"backoff", "none", func(w *world, run client.WorkflowRun) bool {
+		return w.activityIs(run, enumspb.PENDING_ACTIVITY_STATE_SCHEDULED, 2)
+	}},
+	{"interrupted", "", reports(func(r graph.Report) bool { return len(r.Waiting) == 1 && r.Waiting[0].NextCheck != nil })},
+	{"ahead", "", reports(func(r graph.Report) bool { return r.Steps > 500 })},
 }
 
-func active(address graph.Address) func(graph.Report) bool {
-	return func(r graph.Report) bool { return r.Nodes[len(r.Nodes)-1].Node == address.Leaf().Node }
+// started recognises a run whose action is under way.
+func started(w *world, run client.WorkflowRun) bool {
+	return w.activityIs(run, enumspb.PENDING_ACTIVITY_STATE_STARTED, 1)
+}
+
+func reports(fits func(graph.Report) bool) func(*world, client.WorkflowRun) bool {
+	return func(w *world, run client.WorkflowRun) bool { return fits(w.status(run)) }
+}
+
+// when waits until a run is in a phase.
+func (w *world) when(run client.WorkflowRun, what string, reached func(*world, client.WorkflowRun) bool) {
+	w.tb.Helper()
+	temporaltest.Wait(w.tb, 30*time.Second, what, func() bool { return reached(w, run) })
 }
 
 // Whatever a run is busy with, a cancel ends it as Canceled, not as Completed
@@ -88,7 +111,7 @@ func TestCancelInEachPhase(t *testing.T) {
 		runs[i] = w.run("cancelled", map[string]string{"phase": phase.name})
 	}
 	for i, phase := range phases {
-		w.until(runs[i], phase.name, phase.reached)
+		w.when(runs[i], phase.name, phase.reached)
 		w.cancel(runs[i])
 	}
 	for i, phase := range phases {
@@ -124,7 +147,7 @@ func TestCancelGrace(t *testing.T) {
 		},
 	})
 	run := w.run("graceful")
-	w.until(run, "the action", active("a#1"))
+	w.when(run, "the action", started)
 	w.cancel(run)
 	kind, report := w.failure(run)
 	require.Equal(t, "cancelled", kind)

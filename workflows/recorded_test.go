@@ -79,7 +79,7 @@ var shapes = []shape{
 }
 
 func cancelOnceActive(w *world, run client.WorkflowRun) {
-	w.until(run, "the action", active("action#1"))
+	w.when(run, "the action", started)
 	w.cancel(run)
 }
 

@@ -32,8 +32,8 @@ nodes:
     default: ask
   - {id: output, run: fill, args: {bytes: 3000000}, retry: {max_attempts: 3}, next: end}
   - {id: args, run: act, args: {output: "${ [state.text, state.text, state.text] }"}, next: end}
-  - {id: delta, run: fill, args: {bytes: 800000}, output: small, delta: {a: "${ result }", b: "${ result }"}, next: end}
-  - {id: grow, run: fill, args: {bytes: 400000}, output: small, delta: {all: ["${ result }"]}, next: grow}
+  - {id: delta, run: fill, args: {bytes: 300000}, output: small, delta: {a: "${ result }", b: "${ result }"}, next: end}
+  - {id: grow, run: fill, args: {bytes: 150000}, output: small, delta: {all: ["${ result }"]}, next: grow}
   - {id: grow2, type: set, delta: {text: "${ [state.text, state.text] }"}, next: end}
   - {id: caught, run: fill, args: {bytes: 3000000}, on_error: after, next: end}
   - {id: after, type: set, output: "${ input.type }", next: end}
@@ -48,7 +48,7 @@ func TestTooLarge(t *testing.T) {
 	w := setup(t, parts{graphs: []string{sizes}, register: func(r *activities.Registry) {
 		newScript().register(r)
 		registerFill(r)
-	}})
+	}, edit: func(o *activities.Options) { o.Limits = graph.Limits{Payload: 400_000, State: 400_000} }})
 	text := func(bytes int) string { return strings.Repeat("y", bytes) }
 	for _, test := range []struct {
 		name  string
@@ -57,11 +57,11 @@ func TestTooLarge(t *testing.T) {
 		says  string
 	}{
 		{"output", map[string]string{"place": "output"}, graph.ErrTypeOutputTooLarge, "3000"},
-		{"args", map[string]string{"place": "args", "text": text(500_000)}, graph.ErrTypeOutputTooLarge, "args"},
+		{"args", map[string]string{"place": "args", "text": text(150_000)}, graph.ErrTypeOutputTooLarge, "args"},
 		{"delta", map[string]string{"place": "delta"}, graph.ErrTypeOutputTooLarge, "delta"},
 		{"state", map[string]string{"place": "state"}, graph.ErrTypeStateTooLarge, "state"},
 		{"decision", map[string]string{"place": "decision", "text": text(200_000)}, graph.ErrTypeOutputTooLarge, "action"},
-		{"input", map[string]string{"text": text(1_500_000)}, graph.ErrTypeStateTooLarge, "input"},
+		{"input", map[string]string{"text": text(500_000)}, graph.ErrTypeStateTooLarge, "input"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
