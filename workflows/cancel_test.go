@@ -13,6 +13,7 @@ import (
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/internal/temporaltest"
+	"github.com/tidemill/tidemill/workflows"
 )
 
 const cancelled = `
@@ -127,6 +128,34 @@ func TestCancelInEachPhase(t *testing.T) {
 		}
 		require.Empty(t, w.openTimers(runs[i]), phase.name)
 	}
+}
+
+// A cancel that waits for a worker together with other things comes first: the
+// run must not complete, and no node may be called, after cancel was asked.
+func TestCancelComesFirst(t *testing.T) {
+	t.Parallel()
+	acts := newScript()
+	documents := []string{
+		"{version: 1, id: short, entry: a, nodes: [{id: a, type: set, output: done, next: end}]}",
+		"{version: 1, id: called, entry: a, nodes: [{id: a, run: act, next: end}]}",
+		approval,
+	}
+	w := setup(t, parts{graphs: documents, register: acts.register})
+	answered := w.run("approval", map[string]int{"order": 7})
+	w.paused(answered)
+	w.worker.Stop()
+	short, called := w.run("short"), w.run("called")
+	w.signal(answered, workflows.SignalResume, map[string]bool{"approved": true})
+	for _, run := range []client.WorkflowRun{short, called, answered} {
+		w.cancel(run)
+	}
+	w.worker = w.start(parts{graphs: documents, register: acts.register})
+	for _, run := range []client.WorkflowRun{short, called, answered} {
+		kind, _ := w.failure(run)
+		require.Equal(t, "cancelled", kind, run.GetID())
+		require.Zero(t, temporaltest.Count(w.history(run), enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED), run.GetID())
+	}
+	require.Empty(t, acts.called(called.GetID()))
 }
 
 // An action that does not listen is left behind after its grace, not before.

@@ -20,6 +20,7 @@ import (
 // [graph.RunOptions]. The result is the run's output.
 func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawValue, error) {
 	r := newRun(ctx)
+	r.asked = func() bool { return ctx.Err() != nil }
 	if err := r.setHandlers(ctx); err != nil {
 		return converter.RawValue{}, err
 	}
@@ -29,10 +30,6 @@ func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawVal
 	if failure := r.begin(live, args); failure != nil {
 		return converter.RawValue{}, r.refuse(live, failure)
 	}
-	workflow.GoNamed(live, "cancel", func(live workflow.Context) {
-		ctx.Done().Receive(live, nil)
-		r.push(func(now time.Time) { r.machine.Cancel(now, "cancelled by request") })
-	})
 	output, err := r.loop(live)
 	if err != nil {
 		return converter.RawValue{}, err
@@ -46,6 +43,8 @@ type run struct {
 	pin     activities.Pin
 	machine *graph.Machine
 
+	asked  func() bool           // reports whether cancel was asked for
+	heard  bool                  // the machine knows that it was
 	events []func(now time.Time) // what happened and is not applied yet, in order
 	open   map[graph.Address]workflow.CancelFunc
 	timers map[graph.Address]workflow.CancelFunc
@@ -80,14 +79,25 @@ func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
 			return r.close(ctx, outcome)
 		}
 		r.clock.arm(ctx, r)
-		if err := workflow.Await(ctx, func() bool { return len(r.events) > 0 || signalled(ctx) }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return r.due() || signalled(ctx) }); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// apply tells the machine what happened, in the order it happened.
+// due reports whether something has happened that the machine does not know.
+func (r *run) due() bool { return len(r.events) > 0 || r.cancelled() }
+
+// cancelled reports whether the machine still has to hear of a cancel.
+func (r *run) cancelled() bool { return !r.heard && r.asked() }
+
+// apply tells the machine what happened, in the order it happened. A cancel
+// comes first: what ends in the same workflow task ends after it was asked.
 func (r *run) apply(ctx workflow.Context) {
+	if r.cancelled() {
+		r.heard = true
+		r.machine.Cancel(workflow.Now(ctx), "cancelled by request")
+	}
 	events := r.events
 	r.events = nil
 	for _, event := range events {
@@ -102,7 +112,7 @@ func (r *run) close(ctx workflow.Context, outcome *graph.Outcome) (json.RawMessa
 		r.collect(ctx)
 		r.apply(ctx)
 		if err := workflow.Await(ctx, func() bool {
-			return len(r.events) > 0 || signalled(ctx) || workflow.AllHandlersFinished(ctx)
+			return r.due() || signalled(ctx) || workflow.AllHandlersFinished(ctx)
 		}); err != nil {
 			return nil, err
 		}
