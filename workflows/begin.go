@@ -120,6 +120,7 @@ func (r *run) refuse(ctx workflow.Context, failure *graph.Failure) error {
 	}
 	now := workflow.Now(ctx)
 	report.Finished = &now
+	r.refused = &report
 	return temporal.NewApplicationErrorWithOptions(failure.Message, failure.Type,
 		temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{report}})
 }
@@ -141,5 +142,11 @@ func refusal(failure *graph.Failure) error {
 
 var errNoRun = errors.New("the run has not begun")
 
-// notBegun is what queries say before the pin is taken.
-func notBegun() error { return fmt.Errorf("workflows: %w; ask again", errNoRun) }
+// notBegun is what queries say that need a run: before the pin is taken, and of
+// a run that was refused.
+func (r *run) notBegun() error {
+	if r.refused != nil {
+		return fmt.Errorf("workflows: the run was refused: %w", r.refused.Error)
+	}
+	return fmt.Errorf("workflows: %w; ask again", errNoRun)
+}

@@ -84,7 +84,7 @@ func (w *world) applicationError(run client.WorkflowRun) *temporal.ApplicationEr
 }
 
 // A run that cannot begin fails at once, with the reason, and no node has run;
-// its query must not hang.
+// the query status says the same.
 func TestRefusedStarts(t *testing.T) {
 	t.Parallel()
 	w := setup(t, parts{graphs: []string{closings, linear}})
@@ -122,6 +122,7 @@ func TestRefusedStarts(t *testing.T) {
 			require.Contains(t, report.Error.Message, test.says)
 			require.Equal(t, graph.StatusFailed, report.Status)
 			require.Zero(t, report.Steps)
+			require.Equal(t, report, w.status(run))
 			require.Len(t, temporaltest.Tasks(w.history(run)), 1)
 		})
 	}

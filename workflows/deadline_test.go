@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
@@ -29,6 +30,20 @@ entry: beat
 deadline: 1s
 nodes: [{id: beat, run: beat, on_error: never, next: end}, {id: never, type: set, output: never, next: end}]
 `
+	absent = `
+version: 1
+id: absent
+entry: a
+deadline: 1s
+nodes: [{id: a, run: nobody_has_it, next: end}]
+`
+	retrying = `
+version: 1
+id: retrying
+entry: a
+deadline: 1s
+nodes: [{id: a, run: act, args: {fail: boom}, retry: {max_attempts: 9, backoff: 1h, max_backoff: 1h}, next: end}]
+`
 	soonOver = `
 version: 1
 id: soon_over
@@ -44,13 +59,19 @@ func registerBeat(r *activities.Registry) {
 	activities.Register(r, "beat", func(ctx context.Context, _ struct{}) (any, error) { return nil, beatUntilDone(ctx) })
 }
 
-// The deadline ends whatever the run does: a wait, an action, a run-ahead. It
-// closes as Failed with a type of its own, and on_error does not catch it.
+// The deadline ends whatever the run does: a wait, an action, a backoff, a search
+// for a worker that has the action, a run-ahead. It closes as Failed with a type of its own, and on_error does not catch it.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	w := setup(t, parts{graphs: []string{waiting, working, soonOver}, register: registerBeat})
-	for _, id := range []string{"waiting", "working", "soon_over"} {
-		run := w.run(id, json.RawMessage(`{"count":0}`))
+	w := setup(t, parts{graphs: []string{waiting, working, absent, retrying, soonOver}, register: func(r *activities.Registry) {
+		registerBeat(r)
+		newScript().register(r)
+	}})
+	runs := map[string]client.WorkflowRun{}
+	for _, id := range []string{"waiting", "working", "absent", "retrying", "soon_over"} {
+		runs[id] = w.run(id, json.RawMessage(`{"count":0}`))
+	}
+	for id, run := range runs {
 		kind, report := w.failure(run)
 		require.Equal(t, graph.ErrTypeDeadlineExceeded, kind, id)
 		require.Equal(t, graph.StatusTimedOut, report.Status, id)

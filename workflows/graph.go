@@ -42,6 +42,7 @@ type run struct {
 	info    *workflow.Info
 	pin     activities.Pin
 	machine *graph.Machine
+	refused *graph.Report // of a run that could not begin
 
 	asked  func() bool           // reports whether cancel was asked for
 	heard  bool                  // the machine knows that it was

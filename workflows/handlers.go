@@ -35,29 +35,32 @@ func (r *run) setHandlers(ctx workflow.Context) error {
 }
 
 func (r *run) queryStatus() (converter.RawValue, error) {
+	if r.refused != nil {
+		return activities.Plain(r.refused)
+	}
 	if r.machine == nil {
-		return converter.RawValue{}, notBegun()
+		return converter.RawValue{}, r.notBegun()
 	}
 	return activities.Plain(r.machine.Report())
 }
 
 func (r *run) queryPauses() ([]graph.OpenPause, error) {
 	if r.machine == nil {
-		return nil, notBegun()
+		return nil, r.notBegun()
 	}
 	return r.machine.Overview().Pauses, nil
 }
 
 func (r *run) queryCheckpoint() (converter.RawValue, error) {
 	if r.machine == nil {
-		return converter.RawValue{}, notBegun()
+		return converter.RawValue{}, r.notBegun()
 	}
 	return activities.Plain(r.machine.Checkpoint())
 }
 
 func (r *run) queryGraph() (string, error) {
 	if r.machine == nil {
-		return "", notBegun()
+		return "", r.notBegun()
 	}
 	return graph.Mermaid(r.machine.Plan().Document, r.machine.View()), nil
 }
