@@ -169,6 +169,10 @@ func TestCancel(t *testing.T) {
 				for _, n := range s.m.Checkpoint().Nodes {
 					require.Equal(t, graph.NodeCancelled, n.Status, n.Node)
 				}
+				for _, a := range s.m.Checkpoint().Activations {
+					require.Equal(t, graph.PhaseCancelled, a.Phase, a.Address)
+					require.Nil(t, a.At)
+				}
 				if c.effect != "" {
 					require.Equal(t, "cancelled/cancelled", failureTypes(failure))
 					require.Equal(t, c.effect, failure.Cause.Effect)

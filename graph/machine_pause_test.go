@@ -384,6 +384,7 @@ func TestAnswerMeetsExpiry(t *testing.T) {
 	s.m.Cancel(s.now, "")
 	require.Equal(t, 1, s.m.Checkpoint().Rejected.Count, "an answer that a cancel overtakes is seen to be refused")
 	require.Equal(t, graph.ClosedCancelled, s.m.Checkpoint().Answers[0].Closed)
+	require.Empty(t, s.m.Checkpoint().Activations[0].Offered)
 }
 
 // What a paused run shows.
