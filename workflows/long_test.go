@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -91,16 +90,12 @@ func TestLongRunAheadAnswers(t *testing.T) {
 
 // inTheMiddle waits until a run is well under way, and sees to it that each
 // answer on the way there comes soon.
-func (w *world) inTheMiddle(run client.WorkflowRun) graph.Report {
+func (w *world) inTheMiddle(run client.WorkflowRun) {
 	w.tb.Helper()
-	for range 200 {
+	temporaltest.Wait(w.tb, 30*time.Second, "the run to make its way", func() bool {
 		asked := time.Now()
 		report := w.status(run)
 		require.Less(w.tb, time.Since(asked), soon)
-		if report.Steps > 1000 {
-			return report
-		}
-	}
-	require.Fail(w.tb, "the run makes no way", fmt.Sprint(w.status(run)))
-	return graph.Report{}
+		return report.Steps > 1000
+	})
 }
