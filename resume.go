@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/graph/value"
 	"github.com/tidemill/tidemill/workflows"
@@ -84,11 +85,15 @@ func (c *Client) Resume(ctx context.Context, id string, o ResumeOptions) (Answer
 
 func (c *Client) updateAnswer(ctx context.Context, id string, input json.RawMessage, o ResumeOptions) (Answered, error) {
 	var result workflows.ResumeResult
+	argument, err := activities.Plain(workflows.ResumeInput{
+		PauseID: graph.Address(o.PauseID), Input: input, Actor: o.Actor, Note: o.Note, Digest: o.Digest,
+	})
+	if err != nil {
+		return Answered{}, err
+	}
 	handle, err := c.temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		UpdateID: o.UpdateID, WorkflowID: id, RunID: o.RunID, UpdateName: workflows.UpdateResume,
-		Args: []any{workflows.ResumeInput{
-			PauseID: graph.Address(o.PauseID), Input: input, Actor: o.Actor, Note: o.Note, Digest: o.Digest,
-		}},
+		Args:         []any{argument},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
@@ -108,7 +113,11 @@ func (c *Client) signalAnswer(ctx context.Context, id string, input json.RawMess
 	if o.PauseID != "" {
 		name = workflows.SignalResumePrefix + o.PauseID
 	}
-	err := c.temporal.SignalWorkflow(ctx, id, o.RunID, name, input)
+	payload, err := activities.Plain(input)
+	if err != nil {
+		return err
+	}
+	err = c.temporal.SignalWorkflow(ctx, id, o.RunID, name, payload)
 	return c.closedOr(ctx, id, o.RunID, err)
 }
 

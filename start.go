@@ -71,7 +71,11 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (Run, error) {
 		key := temporal.NewSearchAttributeKeyKeyword(activities.AttributeGraph)
 		options.TypedSearchAttributes = temporal.NewSearchAttributes(key.ValueSet(s.graph))
 	}
-	execution, err := c.temporal.ExecuteWorkflow(ctx, options, s.graph, s.arguments()...)
+	arguments, err := s.arguments()
+	if err != nil {
+		return Run{}, err
+	}
+	execution, err := c.temporal.ExecuteWorkflow(ctx, options, s.graph, arguments...)
 	var started *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
 	case errors.As(err, &started):
@@ -222,9 +226,11 @@ func checkID(id string) error {
 }
 
 // arguments are the payloads of the run.
-func (s start) arguments() []any {
-	if s.options == nil {
-		return []any{s.input}
+func (s start) arguments() ([]any, error) {
+	input, err := activities.Plain(s.input)
+	if err != nil || s.options == nil {
+		return []any{input}, err
 	}
-	return []any{s.input, s.options}
+	options, err := activities.Plain(s.options)
+	return []any{input, options}, err
 }

@@ -22,14 +22,14 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 		m.fail(a, failure)
 		return
 	}
-	size := state.Size()
-	if size > m.limits.State {
+	if size := m.carried(a, state, r); size > m.limits.State {
 		m.fail(a, Failf(ErrTypeStateTooLarge,
-			"the state would be %d bytes; at most %d are kept. Store large values elsewhere and keep a reference",
-			size, m.limits.State))
+			"the run would carry %d bytes (document %d, state %d, the rest outputs under way); at most %d are carried. "+
+				"Store large values elsewhere and keep a reference",
+			size, m.plan.Size, state.Size(), m.limits.State))
 		return
 	}
-	m.cp.State, m.stateSize = state, size
+	m.cp.State = state
 	m.mark(a, NodeCompleted)
 	a.Failure, a.Output, a.Target, a.Phase = nil, r.Output, r.Target, PhaseRouting
 	if a.Output == nil {
@@ -44,6 +44,24 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 		m.openPause(now, a, r.Pause)
 	case ControlOK, ControlRoute:
 	}
+}
+
+// carried is how many bytes a run would take into its next life if a result
+// were committed: its document, its state, its output, and what its activations
+// were given and give.
+func (m *Machine) carried(a *Activation, state value.Object, r *Result) int {
+	size := m.plan.Size + state.Size() + len(r.Output)
+	if r.Control == ControlOutput || r.Control == ControlStop {
+		size += len(r.Output)
+	} else {
+		size += len(m.cp.Output)
+	}
+	for i := range m.cp.Activations {
+		if other := &m.cp.Activations[i]; other != a {
+			size += len(other.Input) + len(other.Output)
+		}
+	}
+	return size
 }
 
 // checkControl refuses what no run can follow. The wrapper of our actions lets

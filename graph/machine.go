@@ -22,7 +22,6 @@ type Machine struct {
 	cp      Checkpoint
 	records map[string]int // place of a node in cp.Nodes
 
-	stateSize int // bytes of the canonical state
 	effects   []Effect
 	undecided bool // the last Advance stopped for want of a decision
 	unsettled bool // the last Advance stopped to let others have a turn
@@ -52,7 +51,6 @@ func New(p *Plan, s Start) (*Machine, error) {
 		Lineage: s.Lineage, State: state, StepsLeft: p.Document.MaxSteps,
 		Activations: []Activation{{Node: p.Document.Entry, Phase: PhaseReady, Input: s.Input}},
 	}
-	m.stateSize = state.Size()
 	if s.MaxSteps > 0 {
 		m.cp.StepsLeft = s.MaxSteps
 	}
@@ -75,7 +73,6 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 	}
 	m := &Machine{plan: p, facts: s.Facts, limits: s.Limits.WithDefaults(), records: map[string]int{}}
 	m.cp = cp.clone()
-	m.stateSize = cp.State.Size()
 	for i, n := range cp.Nodes {
 		m.records[n.Node] = i
 	}

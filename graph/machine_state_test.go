@@ -93,15 +93,20 @@ nodes:
 	require.Len(t, s.tasks, 2)
 }
 
-// A state that has grown too large fails the node that made it so, and the
-// state stays as it was.
+// What would make the run too large to be carried fails the node that gave it,
+// and the state stays as it was. The document counts, and an output twice: as
+// the run's, and as what the next node is given.
 func TestStateTooLarge(t *testing.T) {
 	t.Parallel()
-	small := func(s *story) { s.start.Limits.State = 40 }
+	small := func(s *story) { s.start.Limits.State = s.compiled.Plan.Size + 40 }
 	fits, over := `{"x":"`+strings.Repeat("é", 16)+`"}`, `{"x":"`+strings.Repeat("é", 17)+`"}`
 	require.Len(t, fits, 40)
 	s := tell(t, oneAction(""), "", plays{"a": {oks(fits)}}, small).run()
 	require.Equal(t, fits, string(s.m.Outcome().Output))
+	s = tell(t, oneAction(""), "", plays{"a": {outputs(`"`+strings.Repeat("o", 17)+`"`, `{}`)}}, small).run()
+	require.Equal(t, graph.StatusCompleted, s.m.Outcome().Status)
+	s = tell(t, oneAction(""), "", plays{"a": {outputs(`"`+strings.Repeat("o", 18)+`"`, `{}`)}}, small).run()
+	require.Equal(t, "state_too_large", s.m.Outcome().Failure.Type)
 	s = tell(t, oneAction(""), `{"k":1}`, plays{"a": {oks(over)}}, small).run()
 	require.Equal(t, "state_too_large", s.m.Outcome().Failure.Type)
 	require.Equal(t, `{"k":1}`, string(s.m.Checkpoint().State.Raw()))

@@ -1,12 +1,17 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tidemill/tidemill/graph/value"
+)
 
 // Plan is a Document made ready to run: nodes by id, and the region of each
 // loop. It is immutable, so any number of machines share one.
 type Plan struct {
 	Document    *Document
 	Fingerprint string
+	Size        int // bytes of the document's canonical form
 	index       map[string]int
 	regions     map[int]region // by node; loops only
 }
@@ -14,12 +19,12 @@ type Plan struct {
 // NewPlan indexes a compiled Document. It takes time and memory linear in the
 // nodes, and a bit per node for each loop.
 func NewPlan(d *Document) (*Plan, error) {
-	fingerprint, err := d.Fingerprint()
+	raw, err := d.Canonical()
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{
-		Document: d, Fingerprint: fingerprint,
+		Document: d, Fingerprint: value.Digest(raw), Size: len(raw),
 		index: make(map[string]int, len(d.Nodes)), regions: map[int]region{},
 	}
 	for i := range d.Nodes {
