@@ -74,6 +74,7 @@ func (b *bench) linear(ctx context.Context, pairs int) error {
 		}
 	}
 	ratios := make([]float64, 0, pairs)
+	cpu := map[string]time.Duration{}
 	for i := range pairs {
 		order := []string{graphName, handName}
 		if i%2 == 1 {
@@ -81,11 +82,13 @@ func (b *bench) linear(ctx context.Context, pairs int) error {
 		}
 		took := map[string]time.Duration{}
 		for _, name := range order {
+			before := cpuTime()
 			d, err := b.measure(ctx, name)
 			if err != nil {
 				return err
 			}
 			took[name] = d
+			cpu[name] += cpuTime() - before
 		}
 		ratio := took[handName].Seconds() / took[graphName].Seconds()
 		ratios = append(ratios, ratio)
@@ -104,6 +107,8 @@ func (b *bench) linear(ctx context.Context, pairs int) error {
 	say("\nlinear graph of five actions\n")
 	say("  throughput to hand-written: median %.3f (%d pairs, %.3f to %.3f; at least 0.95 is wanted)\n",
 		ratios[len(ratios)/2], pairs, ratios[0], ratios[len(ratios)-1])
+	runs := time.Duration(pairs * b.batch)
+	say("  processor time of client and worker: %v a run, by hand %v\n", cpu[graphName]/runs, cpu[handName]/runs)
 	say("  history events: %d, by hand %d (at most 36 are wanted)\n", events, byHand)
 	return nil
 }
