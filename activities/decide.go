@@ -10,7 +10,7 @@ import (
 // DecideInput is handed to the local activity as Go values; nothing of it is
 // serialised or recorded.
 type DecideInput struct {
-	Machine     *graph.Machine // a clone that the activity may advance
+	Machine     *graph.Machine // a copy that nobody advances while the activity may run
 	Now         time.Time
 	Document    *graph.Document
 	Fingerprint string // of Document
@@ -29,8 +29,11 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) ([]graph.Decision
 	if err != nil {
 		return nil, err
 	}
+	// A callback that takes too long has the activity tried again, perhaps while
+	// it still runs: each try begins where the run stands, on a machine of its own.
+	machine := in.Machine.Clone()
 	recorder := graph.NewRecorder(evaluator)
-	in.Machine.Advance(in.Now, recorder)
+	machine.Advance(in.Now, recorder)
 	return recorder.Decisions(), nil
 }
 

@@ -50,6 +50,29 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Temporal tries a local activity that took too long again, with the same values
+// and perhaps beside the first try: what that has decided is decided again.
+func TestDecideIsTriedAgainFromTheStart(t *testing.T) {
+	t.Parallel()
+	r := activities.NewRegistry()
+	activities.RegisterCallback(r, "pick", 1, func(activities.Scope) (string, error) { return "last", nil })
+	acts, err := activities.New(activities.Options{Registry: r})
+	require.NoError(t, err)
+	compiled, found := graph.Compile("counting.yaml", []byte(counting), graph.CompileOptions{Callbacks: r.Callbacks()})
+	require.NoError(t, found.Err())
+	now := time.Unix(1, 0)
+	m, err := graph.New(compiled.Plan, graph.Start{Input: []byte(`{"count":0}`), Now: now, Limits: graph.Limits{}})
+	require.NoError(t, err)
+	in := activities.DecideInput{Machine: m, Now: now, Document: compiled.Document, Fingerprint: compiled.Fingerprint}
+
+	first, err := acts.Decide(t.Context(), in)
+	require.NoError(t, err)
+	second, err := acts.Decide(t.Context(), in)
+	require.NoError(t, err)
+	require.NotEmpty(t, first)
+	require.Equal(t, first, second)
+}
+
 // A document that this version's language does not take is an error of the
 // worker, not a decision of the run.
 func TestDecideNeedsADocumentItKnows(t *testing.T) {

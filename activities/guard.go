@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/graph/value"
@@ -48,10 +49,15 @@ func (g *guard) lookup(name string) (string, error) {
 }
 
 // keep remembers a value in the forms in which it may come back: as it is, in
-// JSON, in a URL's query or path.
+// JSON of ours and of encoders that escape for HTML, in a URL's query, as one
+// segment of its path or as several.
 func (g *guard) keep(v string) {
 	quoted := value.AppendString(nil, v)
-	for _, form := range []string{v, string(quoted[1 : len(quoted)-1]), url.QueryEscape(v), url.PathEscape(v)} {
+	forms := []string{v, string(quoted[1 : len(quoted)-1]), url.QueryEscape(v), url.PathEscape(v), (&url.URL{Path: v}).EscapedPath()}
+	if escaped, err := json.Marshal(v); err == nil {
+		forms = append(forms, string(escaped[1:len(escaped)-1]))
+	}
+	for _, form := range forms {
 		if form != "" && !slices.Contains(g.values, form) {
 			g.values = append(g.values, form)
 		}
@@ -59,8 +65,37 @@ func (g *guard) keep(v string) {
 	slices.SortFunc(g.values, func(a, b string) int { return len(b) - len(a) })
 }
 
-// scrub hides every secret value in a text.
-func (g *guard) scrub(text string) string { return g.replace(text, 1) }
+// scrub hides every secret value in a message or summary. One that has been cut
+// may end within a value.
+func (g *guard) scrub(text string) string {
+	clean := g.replace(text, 1)
+	if len(text) > min(maxMessage, maxSummary)-utf8.UTFMax {
+		return g.scrubEnd(clean)
+	}
+	return clean
+}
+
+// minBegun is the length from which the beginning of a secret's value tells
+// something of it.
+const minBegun = 4
+
+// scrubEnd hides the beginning of a value at the end of a text.
+func (g *guard) scrubEnd(text string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	begun := 0
+	for _, v := range g.values {
+		for n := min(len(v)-1, len(text)); n >= minBegun && n > begun; n-- {
+			if strings.HasSuffix(text, v[:n]) {
+				begun = n
+			}
+		}
+	}
+	if begun == 0 {
+		return text
+	}
+	return text[:len(text)-begun] + hidden
+}
 
 // scrubJSON hides the long secret values in canonical JSON, which stays valid:
 // no value contains an unescaped quote in the form it has there.
@@ -93,19 +128,21 @@ func (g *guard) replace(text string, least int) string {
 // scrubEnding hides secret values in all that a failure says.
 func (g *guard) scrubEnding(e *graph.Ending) {
 	for f := e.Failure; f != nil; f = f.Cause {
-		f.Message = g.scrub(f.Message)
+		f.Type, f.Message = g.replace(f.Type, minGuarded), g.scrub(f.Message)
 		f.Details = g.scrubJSON(f.Details)
 	}
 }
 
 // scrubResult hides long secret values in what an attempt commits.
 func (g *guard) scrubResult(r *graph.Result) {
-	r.Output = g.scrubJSON(r.Output)
+	r.Output, r.Target = g.scrubJSON(r.Output), g.replace(r.Target, minGuarded)
 	for i := range r.Delta {
+		r.Delta[i].Key = g.replace(r.Delta[i].Key, minGuarded)
 		r.Delta[i].Value = g.scrubJSON(r.Delta[i].Value)
 	}
+	r.Delta = value.NewObject(r.Delta...) // a key that changed has another place
 	if r.Pause != nil {
-		r.Pause.Summary = g.scrub(r.Pause.Summary)
-		r.Pause.Show = g.scrubJSON(r.Pause.Show)
+		r.Pause.Reason, r.Pause.Summary = g.scrub(r.Pause.Reason), g.scrub(r.Pause.Summary)
+		r.Pause.Show, r.Pause.ResumeSchema = g.scrubJSON(r.Pause.Show), g.scrubJSON(r.Pause.ResumeSchema)
 	}
 }

@@ -27,7 +27,7 @@ func TestGuardHidesEverySpelling(t *testing.T) {
 		_, err := g.lookup("X")
 		require.NoError(t, err)
 		around := rapid.StringMatching(`[A-Z ]{0,5}`).Draw(t, "around")
-		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), (&url.URL{Path: secret}).EscapedPath(), htmlSafe(t, secret)} {
 			require.NotContains(t, g.scrub(around+form+around), secret)
 			require.NotContains(t, g.scrub(around+form+around), form)
 		}
@@ -40,6 +40,55 @@ func TestGuardHidesEverySpelling(t *testing.T) {
 			require.NotContains(t, back[around], secret)
 		}
 	})
+}
+
+// htmlSafe is text as encoding/json escapes it.
+func htmlSafe(t require.TestingT, text string) string {
+	raw, err := json.Marshal(text)
+	require.NoError(t, err)
+	return string(raw[1 : len(raw)-1])
+}
+
+// A secret with a slash is spelt in a URL's path as no other escape spells it.
+func TestGuardHidesAPath(t *testing.T) {
+	t.Parallel()
+	g := &guard{secrets: fixed("pass|word/12345")}
+	_, err := g.lookup("X")
+	require.NoError(t, err)
+	target, err := url.Parse("http://h/a/pass|word/12345/b")
+	require.NoError(t, err)
+	require.Equal(t, "http://h/a/***/b", g.scrub(place(target)))
+}
+
+// A message is cut before it is scrubbed, and the cut may go through the secret.
+func TestGuardHidesWhatACutLeft(t *testing.T) {
+	t.Parallel()
+	g := &guard{secrets: fixed("hush-hush")}
+	_, err := g.lookup("X")
+	require.NoError(t, err)
+	long := strings.Repeat("x", maxMessage-len("hush-hus"))
+	require.Equal(t, long+hidden, g.scrub(cut(long+"hush-hush", maxMessage)))
+	require.Equal(t, long+"xxxxxhus", g.scrub(cut(long+"xxxxxhush-hush", maxMessage)), "too little to tell anything")
+	require.Equal(t, "all is hush", g.scrub("all is hush"), "nothing was cut")
+}
+
+// An endpoint may answer with what it was sent anywhere, in names as well.
+func TestGuardReachesNames(t *testing.T) {
+	t.Parallel()
+	g := &guard{secrets: fixed("hush-hush")}
+	_, err := g.lookup("X")
+	require.NoError(t, err)
+	r := &graph.Result{
+		Target: "to-hush-hush", Delta: value.NewObject(value.Member{Key: "a", Value: json.RawMessage("0")}, value.Member{Key: "hush-hush", Value: json.RawMessage("1")}),
+		Pause: &graph.PauseRequest{Reason: "hush-hush", ResumeSchema: json.RawMessage(`{"const":"hush-hush"}`)},
+	}
+	g.scrubResult(r)
+	require.Equal(t, "to-***", r.Target)
+	require.Equal(t, `{"***":1,"a":0}`, string(r.Delta.Raw()), "sorted")
+	require.Equal(t, &graph.PauseRequest{Reason: hidden, ResumeSchema: json.RawMessage(`{"const":"***"}`)}, r.Pause)
+	e := &graph.Ending{Failure: &graph.Failure{Type: "no_hush-hush", Message: "m"}}
+	g.scrubEnding(e)
+	require.Equal(t, "no_***", e.Failure.Type)
 }
 
 func TestGuardReachesCauses(t *testing.T) {
