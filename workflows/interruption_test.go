@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/tidemill/tidemill/activities"
@@ -147,11 +148,12 @@ const silent = `
 version: 1
 id: %s
 entry: hold
-nodes: [{id: hold, run: silent, max_interruptions: %d, retry: {max_attempts: 1}, next: end}]
+nodes: [{id: hold, run: silent, max_interruptions: %d, retry: {max_attempts: %d}, next: end}]
 `
 
 // A worker that is gone is seen by its missing heartbeats, before the node's
-// timeout, and is no attempt. A node that must never start twice fails instead.
+// timeout, and is no attempt. A node that must never start twice fails instead,
+// also when it may be tried again after a failure: the server would do that.
 func TestWorkerLost(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
@@ -159,6 +161,9 @@ func TestWorkerLost(t *testing.T) {
 	// Without our wrapper no heartbeat is sent, as from a worker that was killed.
 	var calls atomic.Int32
 	lost := func(ctx context.Context, _ graph.Task) (*graph.Result, error) {
+		if activity.GetInfo(ctx).Attempt > 1 {
+			return &graph.Result{Output: []byte(`"started twice"`)}, nil
+		}
 		if activity.GetInfo(ctx).WorkflowType.Name == "twice" && calls.Add(1) > 1 {
 			return &graph.Result{Output: []byte(`"finished"`)}, nil
 		}
@@ -166,12 +171,16 @@ func TestWorkerLost(t *testing.T) {
 		return nil, errors.New("nobody hears this")
 	}
 	w := setup(t, parts{
-		graphs:  []string{fmt.Sprintf(silent, "twice", 1), fmt.Sprintf(silent, "never_twice", 0)},
+		graphs: []string{
+			fmt.Sprintf(silent, "twice", 1, 1), fmt.Sprintf(silent, "never_twice", 0, 1), fmt.Sprintf(silent, "never_again", 0, 3),
+		},
 		foreign: func(r worker.Registry) { r.RegisterActivityWithOptions(lost, activity.RegisterOptions{Name: "silent"}) },
 	})
-	twice, never := w.run("twice"), w.run("never_twice")
+	twice, runs := w.run("twice"), []client.WorkflowRun{w.run("never_twice"), w.run("never_again")}
 	require.Equal(t, `"finished"`, w.output(twice))
-	kind, report := w.failure(never)
-	require.Equal(t, graph.ErrTypeWorkerLost, kind)
-	require.Equal(t, "hold", report.Error.Node)
+	for _, never := range runs {
+		kind, report := w.failure(never)
+		require.Equal(t, graph.ErrTypeWorkerLost, kind)
+		require.Equal(t, "hold", report.Error.Node)
+	}
 }

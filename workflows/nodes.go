@@ -87,7 +87,7 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 		TaskQueue:           node.Run.TaskQueue,
 		StartToCloseTimeout: unlimited,
 		WaitForCancellation: true,
-		RetryPolicy:         retryPolicy(node.Retry, e.MaxAttempts),
+		RetryPolicy:         retryPolicy(node, e.MaxAttempts),
 		Summary:             node.ID,
 	}
 	limited := node.Timeout != graph.None
@@ -106,14 +106,23 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 	return options
 }
 
+// heartbeatTimeout is a lost heartbeat as the server's retry policies call it.
+const heartbeatTimeout = "TemporalTimeout:Heartbeat"
+
 // retryPolicy lets the server drive a node's attempts. An interruption comes
-// back at once, for it is no attempt.
-func retryPolicy(retry *graph.Retry, attempts int) *temporal.RetryPolicy {
+// back at once, for it is no attempt; only a lost worker's the server tries again
+// by itself, with the details of its last heartbeat, unless the node must never
+// start twice.
+func retryPolicy(node *graph.Node, attempts int) *temporal.RetryPolicy {
+	retry := node.Retry
 	policy := &temporal.RetryPolicy{
 		InitialInterval:        time.Millisecond,
 		BackoffCoefficient:     1,
 		MaximumAttempts:        int32(attempts), //nolint:gosec // the compiler bounds attempts
 		NonRetryableErrorTypes: []string{activities.ErrTypeInterrupted, activities.ErrTypeNotRegistered},
+	}
+	if node.MaxInterruptions != nil && *node.MaxInterruptions == 0 {
+		policy.NonRetryableErrorTypes = append(policy.NonRetryableErrorTypes, heartbeatTimeout)
 	}
 	if retry == nil {
 		return policy
