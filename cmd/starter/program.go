@@ -124,7 +124,7 @@ func (p *program) print(v any, text func(io.Writer)) error {
 
 // say writes a line for people to standard error.
 func (p *program) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.err, format+"\n", args...)
+	_, _ = fmt.Fprintln(p.err, printable(fmt.Sprintf(format, args...)))
 }
 
 // fail tells an error, and returns its exit code.

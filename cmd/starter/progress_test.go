@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,4 +41,17 @@ func TestProgress(t *testing.T) {
 		"  ship#2       backing off",
 		"  no worker answers",
 	}, lines)
+}
+
+// A run's words may come from anybody: on a terminal they must not act.
+func TestTerminalsObeyNoRun(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	var report tidemill.Report
+	var pause tidemill.OpenPause
+	pause.ID, pause.Summary = "ask#1", "a\x1b[2Jb\rc\u009bd\u202ee\tf\ng"
+	report.Pauses = []tidemill.OpenPause{pause}
+	writeReport(&out, report)
+	require.Contains(t, out.String(), "a\ufffd[2Jb\ufffdc\ufffdd\ufffde f\n")
+	require.NotContains(t, out.String(), "\x1b")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/tidemill/tidemill"
 )
@@ -14,7 +15,7 @@ import (
 func writeReport(out io.Writer, r tidemill.Report) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
-		text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n\t")
+		text := strings.ReplaceAll(printable(fmt.Sprintf(format, args...)), "\n", "\n\t")
 		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, text)
 	}
 	line("run", "%s", r.ID)
@@ -50,6 +51,23 @@ func writeReport(out io.Writer, r tidemill.Report) {
 		line("note", "%s", r.Note)
 	}
 	_ = w.Flush()
+}
+
+// printable is text that a terminal shows and does not obey: what a run says may
+// come from anywhere, and must not move the cursor or turn the line around.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n':
+			return c
+		case c == '\t':
+			return ' ' // a tab ends a cell of the table
+		case unicode.IsControl(c), unicode.Is(unicode.Bidi_Control, c):
+			return unicode.ReplacementChar
+		default:
+			return c
+		}
+	}, text)
 }
 
 // writeOpen shows what the run waits for, and how to answer it.

@@ -80,3 +80,11 @@ func TestTakenPortsAreNamed(t *testing.T) {
 		require.ErrorContains(t, run(t.Context(), p, &screen{}), flag)
 	}
 }
+
+// What is no port is not a port that is taken.
+func TestPortsHaveARange(t *testing.T) {
+	t.Parallel()
+	for _, port := range []int{-5, 99999} {
+		require.ErrorContains(t, free(port, "-port"), "a port lies between 1 and 65535")
+	}
+}

@@ -79,6 +79,10 @@ func (s *setting) stop() error {
 // free returns an error when something listens on the port already: the server's
 // own message would not say what to do.
 func free(port int, flag string) error {
+	const most = 1<<16 - 1
+	if port < 0 || port > most {
+		return fmt.Errorf("%s is %d; a port lies between 1 and %d", flag, port, most)
+	}
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return fmt.Errorf("port %d is taken: stop what listens there, or choose another with %s", port, flag)
