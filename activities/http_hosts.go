@@ -189,6 +189,8 @@ func reservedNetworks() []string {
 		"198.51.100.0/24", // documentation
 		"203.0.113.0/24",  // documentation
 		"240.0.0.0/4",     // reserved, broadcast
+		"::/96",           // IPv4-compatible: an IPv4 address inside
+		"::ffff:0:0:0/96", // translated: an IPv4 address inside
 		"64:ff9b::/96",    // NAT64: an IPv4 address inside
 		"64:ff9b:1::/48",  // local NAT64
 		"2001::/32",       // Teredo

@@ -22,6 +22,7 @@ func TestPublicAddresses(t *testing.T) {
 		"::": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "fe80::1": false, "fe80::1%eth0": false,
 		"fc00::1": false, "fd12::1": false, "ff02::1": false, "fec0::1": false,
 		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001::1": false,
+		"::127.0.0.1": false, "::ffff:0:127.0.0.1": false,
 	} {
 		require.Equal(t, want, public(netip.MustParseAddr(text)), "address %s", text)
 	}
