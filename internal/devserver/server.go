@@ -36,6 +36,9 @@ type Server struct {
 	process *process
 }
 
+// PID is the process id of the server.
+func (s *Server) PID() int { return s.process.cmd.Process.Pid }
+
 // Start starts a server and returns when it answers. The context bounds the
 // start only; the server lives until [Server.Stop]. It returns [ErrNoBinary] when
 // there is nothing to start, and an error with the end of the server's log when
