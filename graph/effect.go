@@ -71,9 +71,17 @@ func (m *Machine) emitRun(a *Activation) {
 		return
 	}
 	task := Task{
-		Node: node, Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts,
+		Node: node.task(), Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts,
 	}
 	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
+}
+
+// task is the node as its activity needs it: where it leads to is the
+// machine's business, and would only make the payload longer.
+func (n *Node) task() *Node {
+	bare := *n
+	bare.Next, bare.OnError, bare.Reads, bare.ReadsAll = nil, nil, nil, false
+	return &bare
 }
 
 // size is what the texts of a node take up, nearly.
