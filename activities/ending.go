@@ -69,7 +69,7 @@ func endingOfReported(e *temporal.ApplicationError) graph.Ending {
 	}
 	end := graph.Ending{
 		Kind: graph.Failed, Failure: r.Failure, Used: r.Used, Final: r.Final,
-		RetryAfter: r.RetryAfter, Interruption: r.Interruption,
+		RetryAfter: r.RetryAfter, Interruption: r.Interruption, Heartbeat: canonical(r.Heartbeat),
 	}
 	switch {
 	case r.Interruption != "":
@@ -95,7 +95,7 @@ func endingOfTimeout(e *temporal.TimeoutError) graph.Ending {
 		end := graph.Ending{Kind: graph.Interrupted, Interruption: graph.InterruptWorkerLost}
 		var last beat
 		if e.HasLastHeartbeatDetails() && e.LastHeartbeatDetails(&last) == nil {
-			end.Used = last.Used
+			end.Used, end.Heartbeat = last.Used, canonical(last.Details)
 		}
 		return end
 	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:

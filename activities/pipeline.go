@@ -52,7 +52,7 @@ func pass(context.Context, *try) *graph.Ending { return nil }
 func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph.Result, error) {
 	return func(ctx context.Context, task graph.Task) (*graph.Result, error) {
 		info := activity.GetInfo(ctx)
-		last := lastBeat(ctx, info, task.Before)
+		last := lastBeat(ctx, info, task)
 		t := &try{
 			task: &task, info: info, action: act, guard: &guard{secrets: a.options.Secrets},
 			pulse: newPulse(info, last), earlier: last.Details, number: last.Used + 1,
@@ -196,7 +196,7 @@ func (a *Activities) size(_ context.Context, t *try) *graph.Ending {
 // node's attempts says so in a last heartbeat, for the server's next one.
 func (t *try) report(ctx context.Context, end *graph.Ending) error {
 	t.guard.scrubEnding(end)
-	end.Used = t.number
+	end.Used, end.Heartbeat = t.number, t.pulse.details()
 	var retry *graph.Retry
 	if t.task.Node != nil {
 		retry = t.task.Node.Retry

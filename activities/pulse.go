@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+
+	"github.com/tidemill/tidemill/graph"
 )
 
 // beat is what a heartbeat carries: the ledger of attempts, and the details of
@@ -22,17 +24,17 @@ type beat struct {
 	Details json.RawMessage `json:"details,omitempty"`
 }
 
-// lastBeat is what earlier attempts of this scheduling left; before counts the
-// attempts of earlier schedulings. Without a beat no attempt has ended, since one
+// lastBeat is what earlier attempts left: those of this scheduling, or else of
+// the one before it, which the task tells. Without a beat no attempt has ended, since one
 // that ends records it; details that are not ours tell no more than the server's
 // own count.
-func lastBeat(ctx context.Context, info activity.Info, before int) beat {
+func lastBeat(ctx context.Context, info activity.Info, task graph.Task) beat {
 	if !activity.HasHeartbeatDetails(ctx) {
-		return beat{Used: before}
+		return beat{Used: task.Before, Details: task.Heartbeat}
 	}
 	var b beat
 	if err := activity.GetHeartbeatDetails(ctx, &b); err != nil || b.Attempt == 0 {
-		return beat{Used: before + int(info.Attempt) - 1}
+		return beat{Used: task.Before + int(info.Attempt) - 1}
 	}
 	return b
 }
@@ -62,6 +64,13 @@ func (p *pulse) note(details json.RawMessage) {
 	case p.wake <- struct{}{}:
 	default:
 	}
+}
+
+// details is what the action, or an earlier one, left last.
+func (p *pulse) details() json.RawMessage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last.Details
 }
 
 // start beats in the background: first after a third of the timeout, so that a

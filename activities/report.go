@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -22,6 +23,7 @@ type AttemptReport struct {
 	Cancelled    bool               `json:"cancelled,omitempty"`
 	Interruption graph.Interruption `json:"interruption,omitempty"`
 	RetryAfter   time.Duration      `json:"retry_after,omitempty"` // nanoseconds
+	Heartbeat    json.RawMessage    `json:"heartbeat,omitempty"`   // what the action left for the next attempt
 }
 
 // CancelReport is the only detail of the CanceledError of an attempt. Stable:
@@ -39,7 +41,7 @@ func errorOf(e *graph.Ending, retry *graph.Retry, spent, canCancel bool) error {
 		return temporal.NewCanceledError(CancelReport{Effect: e.Failure.Effect})
 	}
 	report := AttemptReport{
-		Used: e.Used, Failure: e.Failure, Final: e.Final, Interruption: e.Interruption, RetryAfter: e.RetryAfter,
+		Used: e.Used, Failure: e.Failure, Final: e.Final, Interruption: e.Interruption, RetryAfter: e.RetryAfter, Heartbeat: e.Heartbeat,
 		TimedOut: e.Kind == graph.TimedOut, Cancelled: e.Kind == graph.Cancelled,
 	}
 	options := temporal.ApplicationErrorOptions{Details: []any{report}, NonRetryable: true}

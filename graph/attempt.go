@@ -29,6 +29,9 @@ func (m *Machine) End(now time.Time, address Address, e Ending) {
 }
 
 func (m *Machine) endRunning(now time.Time, a *Activation, e Ending) {
+	if e.Heartbeat != nil {
+		a.Heartbeat = e.Heartbeat
+	}
 	switch e.Kind {
 	case Returned:
 		m.countAttempt(a, e)

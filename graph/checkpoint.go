@@ -68,6 +68,8 @@ type Activation struct {
 	Interruptions int          `json:"interruptions,omitempty"`
 	Missing       int          `json:"missing,omitempty"` // times no worker had the activity
 	Interrupted   Interruption `json:"interrupted,omitempty"`
+	// Heartbeat is what the action left for its next attempt.
+	Heartbeat json.RawMessage `json:"heartbeat,omitempty"`
 	// At is when the activation goes on by itself: the end of a backoff or a
 	// wait, the next try after an interruption, or a pause's expiry.
 	At     *time.Time `json:"at,omitempty"`

@@ -71,7 +71,7 @@ func (m *Machine) emitRun(a *Activation) {
 		return
 	}
 	task := Task{
-		Node: node.task(), Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts,
+		Node: node.task(), Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts, Heartbeat: a.Heartbeat,
 	}
 	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
 }

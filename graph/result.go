@@ -58,6 +58,8 @@ type Ending struct {
 	// RetryAfter is the least wait before the next attempt; zero: as the policy
 	// says.
 	RetryAfter time.Duration
+	// Heartbeat is what the action left for the next attempt, when it did.
+	Heartbeat json.RawMessage
 	// Interruption says what interrupted the attempt when Kind is Interrupted.
 	Interruption Interruption
 }
@@ -120,6 +122,8 @@ type Task struct {
 	Limits Limits          `json:"limits"`
 	// Before counts the attempts made before this scheduling.
 	Before int `json:"before,omitempty"`
+	// Heartbeat is what an earlier scheduling's action left for this one.
+	Heartbeat json.RawMessage `json:"heartbeat,omitempty"`
 }
 
 // Limits are the sizes a run is bound to, in bytes of canonical JSON. A run

@@ -184,3 +184,34 @@ func TestWorkerLost(t *testing.T) {
 		require.Equal(t, "hold", report.Error.Node)
 	}
 }
+
+// What an action left in its heartbeat is there for the next try, though an
+// interruption is a new scheduling: a deploy must not lose an action's progress.
+func TestHeartbeatDetailsOutliveInterruption(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{}, 1)
+	p := parts{
+		graphs: []string{"version: 1\nid: pages\nentry: read\nnodes: [{id: read, run: read, next: end}]\n"},
+		edit:   func(o *activities.Options) { o.StopGrace = 10 * time.Millisecond },
+		register: func(r *activities.Registry) {
+			activities.Register(r, "read", func(ctx context.Context, _ struct{}) (string, error) {
+				var page string
+				if found, err := activities.HeartbeatDetails(ctx, &page); found || err != nil {
+					return "on from " + page, err
+				}
+				if err := activities.Heartbeat(ctx, "page 7"); err != nil {
+					return "", err
+				}
+				began <- struct{}{}
+				<-ctx.Done()
+				return "", ctx.Err()
+			})
+		},
+	}
+	w := setup(t, p)
+	run := w.run("pages")
+	<-began
+	w.start(p)
+	w.worker.Stop()
+	require.Equal(t, `"on from page 7"`, w.output(run))
+}

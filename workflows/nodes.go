@@ -110,19 +110,15 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 const heartbeatTimeout = "TemporalTimeout:Heartbeat"
 
 // retryPolicy lets the server drive a node's attempts. An interruption comes
-// back at once, for it is no attempt; only a lost worker's the server tries again
-// by itself, with the details of its last heartbeat, unless the node must never
-// start twice.
+// back at once, for it is no attempt: the machine counts it and schedules the
+// attempt again.
 func retryPolicy(node *graph.Node, attempts int) *temporal.RetryPolicy {
 	retry := node.Retry
 	policy := &temporal.RetryPolicy{
 		InitialInterval:        time.Millisecond,
 		BackoffCoefficient:     1,
 		MaximumAttempts:        int32(attempts), //nolint:gosec // the compiler bounds attempts
-		NonRetryableErrorTypes: []string{activities.ErrTypeInterrupted, activities.ErrTypeNotRegistered},
-	}
-	if node.MaxInterruptions != nil && *node.MaxInterruptions == 0 {
-		policy.NonRetryableErrorTypes = append(policy.NonRetryableErrorTypes, heartbeatTimeout)
+		NonRetryableErrorTypes: []string{activities.ErrTypeInterrupted, activities.ErrTypeNotRegistered, heartbeatTimeout},
 	}
 	if retry == nil {
 		return policy

@@ -105,6 +105,7 @@ func TestMarkupDoesNotGrow(t *testing.T) {
 	const size = 360_000 // six times that is more than a server takes
 	w := setup(t, parts{
 		graphs: []string{markup},
+		edit:   func(o *activities.Options) { o.Limits.State = 1984 << 10 },
 		register: func(r *activities.Registry) {
 			activities.Register(r, "page", func(context.Context, struct{}) (string, error) { return strings.Repeat("<", size), nil })
 			activities.Register(r, "length", func(_ context.Context, in struct{ Text string }) (int, error) { return len(in.Text), nil })
