@@ -20,21 +20,34 @@ func (m *Machine) Advance(now time.Time, decider Decider) {
 	m.undecided, m.unsettled = false, false
 	m.Expire(now)
 	moves := 0
-	for i := 0; i < len(m.cp.Activations) && m.cp.Stopping == nil; {
-		a := &m.cp.Activations[i]
-		moved := m.move(now, a, decider)
-		if m.cp.Stopping != nil {
-			break
-		}
-		if moves++; moves > maxFreeMoves {
-			m.unsettled = true
-			break
-		}
-		if !moved {
-			i++
-		}
+	for again := true; again; {
+		again = m.pass(now, decider, &moves)
+		m.purge()
 	}
 	m.settle(now)
+}
+
+// pass moves every activation as far as it goes, in their order. It reports
+// whether any moved, for that may have given another something to do. None
+// overtakes one that waits for a decision: which of two branches takes the last
+// step must not hang on how decisions are batched.
+func (m *Machine) pass(now time.Time, decider Decider, moves *int) bool {
+	again := false
+	for i := 0; i < len(m.cp.Activations) && m.cp.Stopping == nil; {
+		if !m.move(now, &m.cp.Activations[i], decider) {
+			if m.undecided {
+				return false
+			}
+			i++
+			continue
+		}
+		again = true
+		if *moves++; *moves > maxFreeMoves {
+			m.unsettled = true
+			return false
+		}
+	}
+	return again && m.cp.Stopping == nil && len(m.cp.Activations) > 1
 }
 
 // move takes one step of one activation. It reports false when the activation
@@ -55,7 +68,9 @@ func (m *Machine) move(now time.Time, a *Activation, decider Decider) bool {
 		return m.routeFailure(now, a, decider)
 	case PhaseEnding:
 		return m.complete(now, a, decider)
-	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseCancelling, PhaseCancelled:
+	case PhaseForking:
+		return m.advanceFork(now, a, decider)
+	case PhaseSettled, PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseCancelling, PhaseCancelled:
 		return false
 	default:
 		return false
@@ -90,6 +105,12 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 			return true
 		}
 	}
+	if node.Type == TypeFork { // costs no step; its branches do
+		m.address(a)
+		a.Checks = 0
+		m.openFork(node, a)
+		return true
+	}
 	if m.cp.StepsLeft == 0 {
 		m.stop(now, Outcome{Status: StatusFailed, Failure: &Failure{
 			Type: ErrTypeBudgetExhausted, Node: a.Node,
@@ -99,16 +120,31 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 	}
 	m.cp.StepsLeft--
 	m.cp.Steps++
-	record := m.record(a.Node)
-	record.Visits++
-	record.Status = NodeActive
-	a.Address = Address("").Join(Segment{Node: a.Node, Epoch: record.Visits})
+	m.address(a)
 	a.Phase, a.Checks = PhaseDeciding, 0
-	if node.Type == TypeAction && !node.Foreign() {
+	if node.Wrapped() {
 		a.Phase = PhaseRunning
 		m.emitRun(a)
 	}
 	return true
+}
+
+// address gives an activation the address of its node's next visit, and a
+// branch's fork to know it.
+func (m *Machine) address(a *Activation) {
+	record := m.record(a.Node)
+	record.Visits++
+	record.Status = NodeActive
+	a.Address = Address("").Join(Segment{Node: a.Node, Epoch: record.Visits})
+	if a.Fork == "" {
+		return
+	}
+	fork := m.find(a.Fork)
+	for i := range fork.Branches {
+		if fork.Branches[i].ID == a.Node {
+			fork.Branches[i].Address = a.Address
+		}
+	}
 }
 
 // schemaCheck is a schema and the error type of a value that does not fit it.
@@ -118,13 +154,14 @@ type schemaCheck struct {
 }
 
 // inputChecks are the schemas that a node's input must fit before its step. A
-// node that passes its input through checks it as its output as well.
+// node that passes its input through checks it as its output as well; what a
+// fork gives is known when it joins.
 func (m *Machine) inputChecks(node *Node) []schemaCheck {
 	var checks []schemaCheck
-	if (node.Type != TypeAction || node.Foreign()) && node.InputSchema != nil {
+	if !node.Wrapped() && node.InputSchema != nil {
 		checks = append(checks, schemaCheck{node.InputSchema, ErrTypeNodeInputSchema})
 	}
-	if !node.Type.EdgeBearing() && node.OutputSchema != nil {
+	if !node.Type.EdgeBearing() && node.Type != TypeFork && node.OutputSchema != nil {
 		checks = append(checks, schemaCheck{node.OutputSchema, ErrTypeNodeOutputSchema})
 	}
 	return checks
@@ -142,10 +179,11 @@ func (m *Machine) decide(now time.Time, a *Activation, decider Decider) bool {
 		return m.openPauseNode(now, node, a, decider)
 	case TypeWait:
 		return m.beginWait(now, node, a, decider)
-	case TypeSet, TypeJoin:
+	case TypeSet, TypeAction, TypeJoin:
+		if node.Foreign() {
+			return m.decideForeign(node, a, decider)
+		}
 		return m.finish(a, decider, a.Input, nil)
-	case TypeAction:
-		return m.decideForeign(node, a, decider)
 	case TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
 		m.fail(a, Failf(ErrTypeInvalidDocument, "this version runs no %s nodes", node.Type))
 		return true

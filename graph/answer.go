@@ -202,7 +202,7 @@ func (m *Machine) accept(now time.Time, a *Activation, answer Answer) {
 		a.Phase, a.Answer = PhaseDeciding, &answer
 		return
 	}
-	a.Phase, a.Result = PhaseChecking, &Result{Control: ControlOK, Output: answer.Input}
+	a.Phase, a.Result = PhaseChecking, &Result{Control: ControlOK, Output: answer.Input, Delta: a.Delta}
 }
 
 func (m *Machine) recordAnswer(r AnswerRecord) {

@@ -22,7 +22,7 @@ func (m *Machine) End(now time.Time, address Address, e Ending) {
 	case PhaseRunning:
 		m.endRunning(now, a, e)
 	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused,
-		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseCancelled:
+		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelled:
 		return
 	}
 	m.settle(now)
@@ -156,7 +156,7 @@ func (m *Machine) Fire(now time.Time, address Address) {
 		m.expire(now, a)
 	case PhaseAnswered: // an answer came before: it expires if none of them fits
 	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseChecking, PhaseRouting, PhaseFailed,
-		PhaseEnding, PhaseCancelling, PhaseCancelled:
+		PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
 	}
 	m.settle(now)
 }

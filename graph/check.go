@@ -24,6 +24,7 @@ type checker struct {
 
 func (c *checker) check() {
 	c.targets()
+	c.forks()
 	for i := range c.document.Nodes {
 		if c.origins[i].skipped {
 			continue
@@ -94,7 +95,7 @@ type callbackUse struct {
 }
 
 func (n *Node) callbacks() []callbackUse {
-	all := []callbackUse{{n.ArgsCall, "args"}, {n.Choose, "choose"}, {n.WhileCall, "while"}}
+	all := []callbackUse{{n.ArgsCall, "args"}, {n.Choose, "choose"}, {n.WhileCall, "while"}, {n.MergeCall, "merge"}}
 	if n.Next != nil {
 		all = append(all, callbackUse{n.Next.Call, "next/route"})
 	}

@@ -21,6 +21,13 @@ func (c *checker) secrets(i int) {
 			c.secretsIn(f, false)
 		}
 	}
+	if way, ok := from.member("on_error"); ok && way.kind() == source.Object {
+		for _, name := range []string{"output", "delta"} {
+			if f, ok := way.member(name); ok {
+				c.secretsIn(f, false)
+			}
+		}
+	}
 }
 
 // secretsIn walks a value. Named is set below a key that names a secret.

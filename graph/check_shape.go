@@ -16,7 +16,7 @@ func (c *checker) shape() {
 		if !reached.all && !reached.nodes[i] {
 			c.warn(from.at, codeUnreachable, "lead an edge to it, or remove it", "no way leads from the entry to %q", node.ID)
 		}
-		if node.Type == TypeJoin {
+		if node.Type == TypeJoin && !c.joins(node.ID) {
 			c.warn(from.at, codeOrphanJoin, "remove it, or let it be", "no fork ends at the join %q", node.ID)
 		}
 	}
@@ -27,6 +27,11 @@ func (c *checker) shape() {
 		c.warn(c.origins[cycle[0]].at, codeUnboundedCycle, "lead the cycle through a loop node, which counts its turns",
 			"only max_steps bounds the cycle of %s", c.names(cycle))
 	}
+}
+
+// joins reports whether a fork ends at a node.
+func (c *checker) joins(id string) bool {
+	return slices.ContainsFunc(c.document.Nodes, func(n Node) bool { return n.Type == TypeFork && n.Join == id })
 }
 
 // names lists the first nodes of a cycle.

@@ -57,7 +57,7 @@ type Activation struct {
 	Node    string          `json:"node"`
 	Address Address         `json:"address,omitempty"` // absent until its step is taken
 	Phase   Phase           `json:"phase"`
-	Input   json.RawMessage `json:"input"`
+	Input   json.RawMessage `json:"input"`           // null for a branch, which is given its fork's
 	Loops   []LoopFrame     `json:"loops,omitempty"` // the loops it is inside of, outermost first
 
 	// Checks counts the schemas that the input is known to fit; PhaseReady.
@@ -83,9 +83,16 @@ type Activation struct {
 	Output  json.RawMessage `json:"output,omitempty"` // PhaseRouting: what the successor gets
 	Target  string          `json:"target,omitempty"` // PhaseRouting: explicit
 	Failure *Failure        `json:"failure,omitempty"`
-	Pause   *Pause          `json:"pause,omitempty"`
-	Offered []Answer        `json:"offered,omitempty"` // PhaseAnswered: being checked, in order
-	Answer  *Answer         `json:"answer,omitempty"`  // accepted; what follows is not decided yet
+	// Fork is the address of the fork that the activation is a branch of.
+	Fork Address `json:"fork,omitempty"`
+	// Delta is what a paused branch will commit with its answer.
+	Delta value.Object `json:"delta,omitempty"`
+	// Branches and Verdict are set in PhaseForking.
+	Branches []Branch `json:"branches,omitempty"`
+	Verdict  Verdict  `json:"verdict,omitempty"`
+	Pause    *Pause   `json:"pause,omitempty"`
+	Offered  []Answer `json:"offered,omitempty"` // PhaseAnswered: being checked, in order
+	Answer   *Answer  `json:"answer,omitempty"`  // accepted; what follows is not decided yet
 }
 
 // LoopFrame counts the turns of a loop that an activation is inside of.
@@ -111,6 +118,8 @@ const (
 	PhaseRouting     Phase = "routing"     // committed; its route is not decided
 	PhaseFailed      Phase = "failed"      // failed; where that leads is not decided
 	PhaseEnding      Phase = "ending"      // leads to the end; the output is being checked
+	PhaseForking     Phase = "forking"     // its branches are under way
+	PhaseSettled     Phase = "settled"     // a branch whose fork has been told
 	PhaseCancelling  Phase = "cancelling"  // asked to stop, not stopped
 	PhaseCancelled   Phase = "cancelled"   // stopped with the run
 )

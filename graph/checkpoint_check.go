@@ -44,6 +44,9 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		}
 		seen[a.Address] = true
 	}
+	if err := cp.checkForks(p); err != nil {
+		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
+	}
 	return nil
 }
 
@@ -112,13 +115,15 @@ func (n *Node) canBe(phase Phase) bool {
 	case PhaseReady, PhaseFailed, PhaseEnding, PhaseCancelled:
 		return true
 	case PhaseDeciding:
-		return n.Type != TypeAction || n.Foreign()
+		return !n.Wrapped() && n.Type != TypeFork
 	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseCancelling:
-		return n.Type == TypeAction
+		return n.Runs()
+	case PhaseForking:
+		return n.Type == TypeFork
 	case PhaseWaiting:
 		return n.Type == TypeWait
 	case PhasePaused, PhaseAnswered:
-		return n.Type == TypePause || n.Type == TypeAction
+		return n.Type == TypePause || n.Runs()
 	case PhaseChecking, PhaseRouting:
 		return n.Type.EdgeBearing()
 	default:

@@ -38,6 +38,10 @@ func (cp *Checkpoint) values() []*json.RawMessage {
 		a := &cp.Activations[i]
 		all = append(all, &a.Input, &a.Output, &a.Args, &a.Returned)
 		failure(a.Failure)
+		for j := range a.Branches {
+			all = append(all, &a.Branches[j].Output)
+			failure(a.Branches[j].Failure)
+		}
 		if a.Result != nil {
 			all = append(all, &a.Result.Output)
 			if p := a.Result.Pause; p != nil {

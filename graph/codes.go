@@ -55,19 +55,31 @@ const (
 	codeInvalidEdge   = "invalid_edge"
 	codeDuplicateEdge = "duplicate_edge"
 
+	// Forks.
+	codeForkTopology       = "invalid_fork_topology"
+	codeJoinType           = "join_must_reference_join_node"
+	codeInvalidJoinPolicy  = "invalid_join_policy"
+	codeInvalidQuorum      = "invalid_quorum"
+	codeInvalidMerge       = "invalid_merge_policy"
+	codeSharedBranch       = "shared_fork_branch"
+	codeSharedJoin         = "shared_fork_join"
+	codeJoinPredecessor    = "join_has_external_predecessors"
+	codeConflictingWriters = "conflicting_writers"
+
 	// Text.
 	codeSecretLiteral = "secret_literal"
 
 	// Warnings.
-	codeUnknownCallback = "unknown_callback" // an error when a catalogue is loaded
-	codeNoDefault       = "no_default"
-	codeNoOnExpire      = "no_on_expire"
-	codeNoTimeout       = "no_timeout"
-	codeTimerFloor      = "timer_floor"
-	codeUnreachable     = "unreachable_node"
-	codeNoTerminal      = "no_static_terminal_path"
-	codeUnboundedCycle  = "cycle_relies_on_global_max_steps"
-	codeOrphanJoin      = "orphan_join"
+	codeUnknownCallback  = "unknown_callback" // an error when a catalogue is loaded
+	codeNoDefault        = "no_default"
+	codeNoOnExpire       = "no_on_expire"
+	codeNoTimeout        = "no_timeout"
+	codeTimerFloor       = "timer_floor"
+	codeUnreachable      = "unreachable_node"
+	codeNoTerminal       = "no_static_terminal_path"
+	codeUnboundedCycle   = "cycle_relies_on_global_max_steps"
+	codeOrphanJoin       = "orphan_join"
+	codePossibleConflict = "possible_conflict"
 )
 
 // Code is one code that a [Diagnostic] can carry and what it means, in a line.
@@ -83,7 +95,7 @@ func Codes() []Code {
 	var all []Code
 	for _, group := range [][]Code{
 		errorCodes(readingCodes()), errorCodes(shapeCodes()), errorCodes(fieldCodes()),
-		errorCodes(topologyCodes()), errorCodes(textCodes()), warningCodes(),
+		errorCodes(topologyCodes()), errorCodes(forkCodes()), errorCodes(textCodes()), warningCodes(),
 	} {
 		all = append(all, group...)
 	}
@@ -118,7 +130,7 @@ func shapeCodes() [][2]string {
 		{codeInvalidRevision, "A revision is text that is not empty, or a whole number of at least 0."},
 		{codeInvalidID, "An id has a form that is not allowed."},
 		{codeReservedID, "The id belongs to Tidemill."},
-		{codeDuplicateID, "Two nodes have the same id."},
+		{codeDuplicateID, "Two nodes have the same id, or a fork lists a branch twice."},
 		{codeUnsupportedType, "The node type is unknown, or this version does not run it."},
 	}
 }
@@ -159,6 +171,20 @@ func topologyCodes() [][2]string {
 	}
 }
 
+func forkCodes() [][2]string {
+	return [][2]string{
+		{codeForkTopology, "A fork, its branches and its join do not hang together, or an edge leads into or past a branch."},
+		{codeJoinType, "A fork's join is not a node of type join."},
+		{codeInvalidJoinPolicy, "There is no such join policy."},
+		{codeInvalidQuorum, "A quorum is not a whole number from 1 to the number of branches."},
+		{codeInvalidMerge, "There is no such merge policy."},
+		{codeSharedBranch, "Two forks have the same branch."},
+		{codeSharedJoin, "Two forks end at the same join."},
+		{codeJoinPredecessor, "An edge leads to a fork's join from elsewhere than its branches."},
+		{codeConflictingWriters, "Two branches of a fork set one state key to different values."},
+	}
+}
+
 func warningCodes() []Code {
 	return listCodes(SeverityWarning, [][2]string{
 		{codeUnknownCallback, "The callback is not registered here. A worker refuses to load the graph without it."},
@@ -170,5 +196,6 @@ func warningCodes() []Code {
 		{codeNoTerminal, "No way leads from the entry to the end."},
 		{codeUnboundedCycle, "Only max_steps bounds the cycle."},
 		{codeOrphanJoin, "The join belongs to no fork."},
+		{codePossibleConflict, "Two branches of a fork set one state key, and may set it to different values."},
 	})
 }

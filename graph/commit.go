@@ -11,30 +11,28 @@ import (
 
 // commit makes a result part of the run: its delta goes through the reducers
 // into the state and its output becomes the run's, all or nothing. The route
-// is decided after that.
+// is decided after that. A branch's result waits for its fork.
 func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
-	failure := r.checkControl()
-	var state value.Object
-	if failure == nil {
-		state, failure = m.reduce(r.Delta)
+	if failure := r.checkControl(); failure != nil {
+		m.fail(a, failure)
+		return
 	}
+	if a.Fork != "" {
+		m.commitBranch(now, a, r)
+		return
+	}
+	state, failure := m.reduce(m.cp.State, r.Delta)
 	if failure != nil {
 		m.fail(a, failure)
 		return
 	}
-	if size := m.carried(a, state, r); size > m.limits.State {
-		m.fail(a, Failf(ErrTypeStateTooLarge,
-			"the run would carry %d bytes (document %d, state %d, the rest outputs under way); at most %d are carried. "+
-				"Store large values elsewhere and keep a reference",
-			size, m.plan.Size, state.Size(), m.limits.State))
+	if failure := m.carry(a, state, len(r.Output), m.outputSize(r)); failure != nil {
+		m.fail(a, failure)
 		return
 	}
 	m.cp.State = state
 	m.mark(a, NodeCompleted)
-	a.Failure, a.Output, a.Target, a.Phase = nil, r.Output, r.Target, PhaseRouting
-	if a.Output == nil {
-		a.Output = json.RawMessage("null")
-	}
+	a.Failure, a.Output, a.Target, a.Phase = nil, orNull(r.Output), r.Target, PhaseRouting
 	switch r.Control {
 	case ControlOutput:
 		m.cp.Output = a.Output
@@ -46,20 +44,42 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 	}
 }
 
-// carried is how many bytes a run would take into its next life if a result
-// were committed: its document, its state, its output, and what its activations
-// were given and give.
-func (m *Machine) carried(a *Activation, state value.Object, r *Result) int {
-	size := m.plan.Size + state.Size() + len(r.Output)
+// outputSize is how large the run's output would be with a result.
+func (m *Machine) outputSize(r *Result) int {
 	if r.Control == ControlOutput || r.Control == ControlStop {
-		size += len(r.Output)
-	} else {
-		size += len(m.cp.Output)
+		return len(r.Output)
 	}
+	return len(m.cp.Output)
+}
+
+// carry refuses what would be too large for a run to take into its next life:
+// its document, its state, its output, and what its activations were given and
+// give. Given is what the activation itself would hold, output the run's.
+func (m *Machine) carry(a *Activation, state value.Object, given, output int) *Failure {
+	size := m.plan.Size + state.Size() + given + output
 	for i := range m.cp.Activations {
 		if other := &m.cp.Activations[i]; other != a {
-			size += len(other.Input) + len(other.Output)
+			size += other.holds()
 		}
+	}
+	if size <= m.limits.State {
+		return nil
+	}
+	return Failf(ErrTypeStateTooLarge,
+		"the run would carry %d bytes (document %d, state %d, the rest outputs under way); at most %d are carried. "+
+			"Store large values elsewhere and keep a reference",
+		size, m.plan.Size, state.Size(), m.limits.State)
+}
+
+// holds is how many bytes an activation keeps. A branch is given what its fork
+// keeps, so that does not count again.
+func (a *Activation) holds() int {
+	size := len(a.Output) + a.Delta.Size()
+	if a.Fork == "" {
+		size += len(a.Input)
+	}
+	for _, b := range a.Branches {
+		size += len(b.Output) + b.Delta.Size()
 	}
 	return size
 }
@@ -86,11 +106,11 @@ func (r *Result) checkControl() *Failure {
 }
 
 // reduce is the state after a delta. The state itself stays as it is.
-func (m *Machine) reduce(delta value.Object) (value.Object, *Failure) {
+func (m *Machine) reduce(before, delta value.Object) (value.Object, *Failure) {
 	if len(delta) == 0 {
-		return m.cp.State, nil
+		return before, nil
 	}
-	state := m.cp.State.Clone()
+	state := before.Clone()
 	for _, member := range delta {
 		merged := member.Value
 		if old, ok := state.Get(member.Key); ok {

@@ -11,7 +11,7 @@ import (
 
 // warnedDocuments are documents that compile, with every warning they give.
 func warnedDocuments() []broken {
-	return []broken{
+	return append(warnedForks(), []broken{
 		{one("{id: a, type: set, next: {route: {call: pick}}}"), []string{"4:38 /nodes/0/next/route unknown_callback"}},
 		{one("{id: a, run: x, args: {call: make}, next: end}"), []string{"4:27 /nodes/0/args unknown_callback"}},
 		{typed("dynamic", "choose: {call: pick}\n    targets: [b, end]"), []string{"6:13 /nodes/0/choose unknown_callback"}},
@@ -32,7 +32,7 @@ func warnedDocuments() []broken {
 			one(set) + "  - {id: b, type: set, next: c}\n  - {id: c, type: set, next: b}",
 			[]string{"5:5 /nodes/1 unreachable_node", "5:5 /nodes/1 cycle_relies_on_global_max_steps", "6:5 /nodes/2 unreachable_node"},
 		},
-	}
+	}...)
 }
 
 func TestWarnings(t *testing.T) {
@@ -55,7 +55,7 @@ func TestWarnings(t *testing.T) {
 func TestNoWarnings(t *testing.T) {
 	t.Parallel()
 	known := graph.CompileOptions{Callbacks: map[string]int{"pick": 1}}
-	for _, doc := range []string{
+	for _, doc := range append(soundForks(), []string{
 		header + "  - {id: a, type: loop, while: 'true', body: b, max_iterations: 3}\n  - {id: b, type: set, next: a}",
 		header + "  - {id: a, type: loop, while: 'true', body: b, max_iterations: 3}\n" +
 			"  - {id: b, type: loop, while: 'true', body: c, done: a, max_iterations: 3}\n  - {id: c, type: set, next: b}",
@@ -64,7 +64,7 @@ func TestNoWarnings(t *testing.T) {
 		act("cancel_grace: 0"),
 		typed("pause", "next: b\n    expires: none"),
 		header + "  - {id: a, type: set, next: {route: {call: pick}}}\n  - {id: b, type: set, next: a}",
-	} {
+	}...) {
 		_, found := graph.Compile("", []byte(doc), known)
 		require.Empty(t, found, "%s\n%s", doc, found.Error())
 	}

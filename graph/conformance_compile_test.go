@@ -10,7 +10,7 @@ import (
 )
 
 // What graph workflows have always accepted and refused when they are compiled.
-// The rows about forks, agents and joins with an action come with those types.
+// The rows about agents come with that type.
 func TestCompileConformance(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -23,6 +23,10 @@ func TestCompileConformance(t *testing.T) {
 		{"4: action without edge", one("{id: a, run: x}"), "every_node_requires_explicit_edge"},
 		{"5: extra edge for a branch", "edges: {a: b}\n" + typed("branch", "cases: [{when: 'true', to: b}]\n    default: b"), "every_node_requires_explicit_edge"},
 		{"6: branch to no node", typed("dynamic", "choose: {call: f}\n    targets: [b, nope]"), "unknown_graph_target"},
+		{"7: a branch whose edge goes to end", forked(sound, "next: end", toJoin), "invalid_fork_topology"},
+		{"8: a branch whose edge is a callback", forked(sound, "next: {route: {call: f}}", toJoin), "invalid_fork_topology"},
+		{"9: a fork that lists itself", forked("branches: [b, c, a], join: j", toJoin, toJoin), "invalid_fork_topology"},
+		{"9: a fork that lists its join", forked("branches: [b, c, j], join: j", toJoin, toJoin), "invalid_fork_topology"},
 		{"10: max_attempts 0", act("retry: {max_attempts: 0}"), "invalid_retry_max_attempts"},
 		{"10: timeout -1", act("timeout: -1ms"), "invalid_timeout"},
 		{"10: unknown retry key", act("retry: {jitter: 1}"), "invalid_retry_option"},
@@ -35,6 +39,10 @@ func TestCompileConformance(t *testing.T) {
 		{"14: unknown node key", act("colour: red"), "unknown_field"},
 		{"15: self-loop edge", one("{id: a, type: set, next: a}"), "cycle_relies_on_global_max_steps"},
 		{"15: unreachable node", one(set) + "  - {id: b, type: set, next: end}", "unreachable_node"},
+		{"16: a fork that joins on an action", header + "  - {id: a, type: fork, branches: [b], join: j}\n  - {id: b, run: x, next: j}\n  - {id: j, run: z, next: end}\n", "join_must_reference_join_node"},
+		{"17: quorum 3 of 2", forked(sound+", join_policy: {quorum: 3}", toJoin, toJoin), "invalid_quorum"},
+		{"17: quorum 0", forked(sound+", join_policy: {quorum: 0}", toJoin, toJoin), "invalid_quorum"},
+		{"17: unknown policy", forked(sound+", join_policy: most", toJoin, toJoin), "invalid_join_policy"},
 		{"18: bad node schema", act("input_schema: {type: nope}"), "invalid_json_schema"},
 		{"18: unknown reducer", root("state_reducers: {a: multiply}"), "unsupported_state_reducer"},
 		{"19: an orphan cycle", one(set) + "  - {id: b, type: set, next: b}", "cycle_relies_on_global_max_steps"},

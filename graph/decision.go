@@ -29,6 +29,8 @@ const (
 	AskValues  QuestionKind = "values"   // Node.Output and Delta: Output, Delta
 	AskPause   QuestionKind = "pause"    // Node.Summary and Show: Summary, Show
 	AskUntil   QuestionKind = "until"    // Node.Until: Output, RFC 3339 text
+	AskRecover QuestionKind = "recover"  // OnError.Output and Delta of a branch: Output, Delta
+	AskMerge   QuestionKind = "merge"    // Node.MergeCall over Subject: Delta
 	AskSchema  QuestionKind = "schema"   // Subject against Schema: Failure or nothing
 )
 
@@ -37,7 +39,7 @@ type Scope struct {
 	State  value.Object
 	Input  json.RawMessage
 	Result json.RawMessage // AskValues
-	Error  *Failure        // AskOnError
+	Error  *Failure        // AskOnError, AskRecover
 	Run    RunFacts
 }
 

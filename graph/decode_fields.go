@@ -16,9 +16,9 @@ func nodeTypes() []NodeType {
 // runs reports whether this version runs nodes of the type.
 func (t NodeType) runs() bool {
 	switch t {
-	case TypeAction, TypeSet, TypePause, TypeWait, TypeBranch, TypeDynamic, TypeLoop, TypeJoin:
+	case TypeAction, TypeSet, TypePause, TypeWait, TypeBranch, TypeDynamic, TypeLoop, TypeFork, TypeJoin:
 		return true
-	case TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
+	case TypeAgent, TypeTool, TypeWorkflow, TypeMap:
 		return false
 	}
 	return false
@@ -43,7 +43,7 @@ func fieldsOf(t NodeType) []string {
 // ownFields are the fields that the type has beside those of all nodes.
 func ownFields(t NodeType) []string {
 	switch t {
-	case TypeAction:
+	case TypeAction, TypeJoin:
 		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace"}
 	case TypeAgent:
 		return []string{"agent", "prompt", "decide", "timeout", "retry"}
@@ -63,7 +63,7 @@ func ownFields(t NodeType) []string {
 		return []string{"while", "body", "done", "max_iterations", "on_exhausted"}
 	case TypeFork:
 		return []string{"branches", "join", "join_policy", "merge", "max_concurrency"}
-	case TypeSet, TypeJoin:
+	case TypeSet:
 		return nil
 	}
 	return nil
@@ -73,10 +73,8 @@ func ownFields(t NodeType) []string {
 // ignore them would be to promise what does not happen.
 func laterFields(t NodeType) []string {
 	switch t {
-	case TypeAction:
+	case TypeAction, TypeJoin:
 		return []string{"mode", "idempotent", "overflow", "queue_timeout"}
-	case TypeJoin:
-		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace", "mode", "idempotent", "overflow", "queue_timeout"}
 	case TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap,
 		TypeBranch, TypeDynamic, TypeLoop, TypeFork:
 		return nil
@@ -105,8 +103,12 @@ func (d *decoder) nodeFields(f field, t NodeType) {
 
 // ownWay says which fields name the targets of a node without an edge.
 func ownWay(t NodeType) string {
-	if t == TypeLoop {
+	switch t {
+	case TypeLoop:
 		return "a loop leads to body, done and on_exhausted"
+	case TypeFork:
+		return "a fork leads to its branches, and they to its join"
+	case TypeAction, TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap, TypeBranch, TypeDynamic, TypeJoin:
 	}
 	return "a branch leads to the targets of its cases and its default"
 }

@@ -41,9 +41,15 @@ func (d *decoder) expiry(f field, node *Node) {
 		d.fail(way.at, codeInvalidExpires, "add expires, or remove on_expire", "a pause that never expires does not leave by on_expire")
 	case led:
 		node.OnExpire = d.target(way, "on_expire")
-	case timed:
+	case timed && !recovers(f):
 		d.warn(expires.at, codeNoOnExpire, "add on_expire: NODE", "when the pause expires the run fails with %s", ErrTypePauseExpired)
 	}
+}
+
+// recovers reports whether a node says what becomes of its failure.
+func recovers(node field) bool {
+	_, ok := node.member("on_error")
+	return ok
 }
 
 func (d *decoder) wait(f field, node *Node) {

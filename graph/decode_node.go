@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/tidemill/tidemill/graph/source"
@@ -45,7 +46,11 @@ func (d *decoder) node(f field, out *decoded) (Node, origin) {
 		d.branch(f, &node)
 	case TypeLoop:
 		d.loop(f, &node)
-	case TypeSet, TypeJoin, TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
+	case TypeFork:
+		d.fork(f, &node)
+	case TypeJoin:
+		d.joinAction(f, &node)
+	case TypeSet, TypeAgent, TypeTool, TypeWorkflow, TypeMap:
 	}
 	if node.Type.EdgeBearing() {
 		d.edgeFields(f, &node, &from)
@@ -108,11 +113,7 @@ func (d *decoder) edgeFields(f field, node *Node, from *origin) {
 		node.Output = output.raw()
 	}
 	if delta, ok := f.member("delta"); ok {
-		if delta.kind() != source.Object && !d.expression(delta) {
-			d.fail(delta.at, codeExpectedMap, "write {KEY: VALUE} or one ${…} that gives an object",
-				"delta must be an object, and this is %s", kindWord(delta.kind()))
-		}
-		node.Delta = delta.raw()
+		node.Delta = d.delta(delta)
 	}
 	if way, ok := f.member("on_error"); ok {
 		node.OnError = d.onError(way)
@@ -124,6 +125,15 @@ func (d *decoder) edgeFields(f field, node *Node, from *origin) {
 		from.edge = next.at
 		node.Next = d.route(next)
 	}
+}
+
+// delta reads an object of state keys, or text that gives one.
+func (d *decoder) delta(f field) json.RawMessage {
+	if f.kind() != source.Object && !d.expression(f) {
+		d.fail(f.at, codeExpectedMap, "write {KEY: VALUE} or one ${…} that gives an object",
+			"delta must be an object, and this is %s", kindWord(f.kind()))
+	}
+	return f.raw()
 }
 
 // expression reports whether a field is text that holds an expression.

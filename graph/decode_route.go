@@ -120,23 +120,36 @@ func callName(f field) (string, bool) {
 	return call.node.Text, true
 }
 
-// onError reads NODE or {cases, default}.
+// onError reads NODE, {cases, default}, or for a branch of a fork {output,
+// delta}.
 func (d *decoder) onError(f field) *OnError {
 	switch {
 	case f.isText():
-		return &OnError{Route{To: d.target(f, "on_error")}}
+		return &OnError{Route: Route{To: d.target(f, "on_error")}}
 	case f.kind() != source.Object:
 		d.fail(f.at, codeInvalidOnError, "write a node id, end or {cases, default}", "on_error cannot be %s", kindWord(f.kind()))
 		return nil
 	}
 	if f.node.Get("cases") == nil && (f.node.Get("output") != nil || f.node.Get("delta") != nil) {
-		d.fail(f.at, codeInvalidOnError, "write a node id, end or {cases, default}",
-			"on_error with output or delta is for a fork's branch or a map's item")
-		return nil
+		return d.recovery(f)
 	}
 	if _, ok := f.member("route"); ok {
 		d.fail(f.at, codeInvalidOnError, "write {cases: [{when, to}], default}", "on_error cannot be a callback")
 		return nil
 	}
-	return &OnError{*d.choice(f, codeInvalidOnError, "on_error")}
+	return &OnError{Route: *d.choice(f, codeInvalidOnError, "on_error")}
+}
+
+// recovery reads {output, delta}. That the node is a branch is checked later,
+// when all nodes are known.
+func (d *decoder) recovery(f field) *OnError {
+	d.fields(f, codeInvalidOnError, "on_error with output or delta", []string{"output", "delta"})
+	e := &OnError{}
+	if output, ok := f.member("output"); ok {
+		e.Output = output.raw()
+	}
+	if delta, ok := f.member("delta"); ok {
+		e.Delta = d.delta(delta)
+	}
+	return e
 }

@@ -33,9 +33,20 @@ type NodeDescription struct {
 	Retry    *Retry            `json:"retry,omitempty"`
 	Expires  Duration          `json:"expires,omitzero"`
 	MaxTurns *int              `json:"max_iterations,omitempty"`
+	Fork     *ForkDescription  `json:"fork,omitempty"`
+	Recovers bool              `json:"recovers,omitempty"` // a branch that completes in spite of a failure
 	Reads    []string          `json:"reads,omitempty"`
 	ReadsAll bool              `json:"reads_all,omitempty"`
 	Secrets  []string          `json:"secrets,omitempty"` // names of the secrets that args use
+}
+
+// ForkDescription is what a fork adds to its exits, which are its branches.
+type ForkDescription struct {
+	Join           string     `json:"join"`
+	JoinPolicy     JoinPolicy `json:"join_policy"`
+	Merge          MergeKind  `json:"merge"`
+	MergeCall      string     `json:"merge_call,omitempty"`
+	MaxConcurrency int        `json:"max_concurrency"`
 }
 
 // ExitDescription is one way out of a node.
@@ -67,6 +78,10 @@ func describeNode(n *Node) NodeDescription {
 	if n.Type == TypeLoop {
 		out.MaxTurns = &n.MaxIterations
 	}
+	if n.Type == TypeFork {
+		out.Fork = &ForkDescription{n.Join, *n.JoinPolicy, n.Merge, n.MergeCall, n.MaxConcurrency}
+	}
+	out.Recovers = n.OnError != nil && (n.OnError.Output != nil || n.OnError.Delta != nil)
 	for _, e := range n.exits() {
 		out.Exits = append(out.Exits, ExitDescription{To: e.To, When: e.Label})
 	}
@@ -150,6 +165,12 @@ func (n NodeDescription) facts() []string {
 	if n.MaxTurns != nil {
 		facts = append(facts, fmt.Sprintf("at most %d turns", *n.MaxTurns))
 	}
+	if n.Fork != nil {
+		facts = append(facts, n.Fork.facts()...)
+	}
+	if n.Recovers {
+		facts = append(facts, "completes in spite of a failure")
+	}
 	switch {
 	case n.ReadsAll:
 		facts = append(facts, "reads all of the state")
@@ -160,6 +181,17 @@ func (n NodeDescription) facts() []string {
 		facts = append(facts, "secrets "+strings.Join(n.Secrets, " "))
 	}
 	return facts
+}
+
+// facts are how the fork's branches come together.
+func (f *ForkDescription) facts() []string {
+	merge := string(f.Merge)
+	if f.MergeCall != "" {
+		merge += " " + f.MergeCall
+	}
+	return []string{
+		"join " + f.Join, "policy " + f.JoinPolicy.String(), "merge " + merge, fmt.Sprintf("at most %d at once", f.MaxConcurrency),
+	}
 }
 
 // String names what an action runs.

@@ -72,6 +72,9 @@ const (
 	ReduceRejectConflict ReducerKind = "reject_conflict" // a second, different value is an error
 )
 
+// combines reports whether the reducer makes one value of several.
+func (k ReducerKind) combines() bool { return k == ReduceAppend || k == ReduceSum }
+
 // Callback is a Go function that the graph names, and the version it had when
 // the graph was compiled. Both are part of the fingerprint.
 type Callback struct {
@@ -132,6 +135,14 @@ type Node struct {
 	Choose  string   `json:"choose,omitempty"` // callback
 	Targets []string `json:"targets,omitempty"`
 
+	// fork.
+	Branches       []string    `json:"branches,omitempty"`
+	Join           string      `json:"join,omitempty"`
+	JoinPolicy     *JoinPolicy `json:"join_policy,omitempty"`
+	Merge          MergeKind   `json:"merge,omitempty"`
+	MergeCall      string      `json:"merge_call,omitempty"`
+	MaxConcurrency int         `json:"max_concurrency,omitempty"`
+
 	// loop.
 	While         string `json:"while,omitempty"`      // condition
 	WhileCall     string `json:"while_call,omitempty"` // callback
@@ -149,9 +160,15 @@ type Run struct {
 	TaskQueue string `json:"task_queue,omitempty"`
 }
 
-// Foreign reports whether the node is run by an activity without our wrapper:
-// its arguments, output and delta are evaluated by the machine.
+// Runs reports whether the node is run by an activity.
+func (n *Node) Runs() bool { return n.Run != nil }
+
+// Foreign reports whether that activity is without our wrapper: its arguments,
+// output and delta are then evaluated by the machine.
 func (n *Node) Foreign() bool { return n.Run != nil && n.Run.Activity != "" }
+
+// Wrapped reports whether the node is run by one of our activities.
+func (n *Node) Wrapped() bool { return n.Run != nil && n.Run.Activity == "" }
 
 // ActivityType is the Temporal activity type that runs it.
 func (r *Run) ActivityType() string {
@@ -187,9 +204,14 @@ type Case struct {
 	To   string `json:"to"`
 }
 
-// OnError is where a node's failure leads. Route.Call is never set.
+// OnError is where a node's failure leads, or what a branch gives in spite of
+// it. Route.Call is never set.
 type OnError struct {
 	Route
+	// Output and Delta settle a failed branch or item as completed. They are
+	// values over error; nothing else may then be set.
+	Output json.RawMessage `json:"output,omitempty"`
+	Delta  json.RawMessage `json:"delta,omitempty"`
 }
 
 // ParseDocument reads a Document from its canonical JSON, as a run's pin holds

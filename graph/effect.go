@@ -64,14 +64,15 @@ func (m *Machine) emitRun(a *Activation) {
 	} else {
 		state = state.Clone()
 	}
-	if size := node.size() + len(a.Input) + state.Size(); size > MaxTask && node.Run.Activity == "" {
+	task := Task{
+		Node: node.task(), Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits,
+		Before: a.Attempts, Heartbeat: a.Heartbeat,
+	}
+	if size := task.Size(); size > MaxTask && node.Wrapped() {
 		m.fail(a, Failf(ErrTypeStateTooLarge,
 			"the node would be given %d bytes (input %d, state %d); at most %d are allowed: read fewer or smaller state keys",
 			size, len(a.Input), state.Size(), MaxTask))
 		return
-	}
-	task := Task{
-		Node: node.task(), Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits, Before: a.Attempts, Heartbeat: a.Heartbeat,
 	}
 	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
 }
@@ -84,9 +85,11 @@ func (n *Node) task() *Node {
 	return &bare
 }
 
-// size is what the texts of a node take up, nearly.
-func (n *Node) size() int {
-	return len(n.InputSchema) + len(n.OutputSchema) + len(n.Output) + len(n.Delta) + len(n.Args)
+// Size is about how many bytes a task takes beside the facts of the run.
+func (t *Task) Size() int {
+	n := t.Node
+	return len(n.InputSchema) + len(n.OutputSchema) + len(n.Output) + len(n.Delta) + len(n.Args) +
+		len(t.Input) + len(t.Heartbeat) + t.State.Size()
 }
 
 func (r *Retry) attempts() int {
@@ -124,7 +127,7 @@ func timerPurpose(phase Phase) string {
 	case PhaseInterrupted:
 		return "interrupted"
 	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseChecking, PhaseRouting,
-		PhaseFailed, PhaseEnding, PhaseCancelling, PhaseCancelled:
+		PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
 		return ""
 	default:
 		return ""

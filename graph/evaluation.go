@@ -58,23 +58,23 @@ func (s *evaluation) choose(cases []caseProgram, otherwise string) (Decision, *F
 	return Decision{To: otherwise}, nil
 }
 
-// values are the output and the delta of a node. A node without output has no
-// Output in the decision.
-func (s *evaluation) values(p *nodePrograms) (Decision, *Failure) {
+// values are an output and a delta, of a node or of a branch that recovers.
+// Without a program for the output the decision has no Output.
+func (s *evaluation) values(output, delta *valueProgram) (Decision, *Failure) {
 	var d Decision
-	vars := s.vars(func(names expr.Names) bool { return p.output.uses(names) || p.delta.uses(names) })
-	if p.output != nil {
+	vars := s.vars(func(names expr.Names) bool { return output.uses(names) || delta.uses(names) })
+	if output != nil {
 		var failure *Failure
-		if d.Output, failure = p.output.eval(vars); failure != nil {
+		if d.Output, failure = output.eval(vars); failure != nil {
 			return Decision{}, failure
 		}
 	}
-	if p.delta != nil {
-		raw, failure := p.delta.eval(vars)
+	if delta != nil {
+		raw, failure := delta.eval(vars)
 		if failure != nil {
 			return Decision{}, failure
 		}
-		if d.Delta, failure = parseDelta(raw, p.delta.place); failure != nil {
+		if d.Delta, failure = parseDelta(raw, delta.place); failure != nil {
 			return Decision{}, failure
 		}
 	}

@@ -94,7 +94,11 @@ func (e *Evaluator) decide(p *nodePrograms, q Question) (Decision, *Failure) {
 		holds, failure := p.while.holds(s.vars(p.while.when.Uses))
 		return Decision{Holds: holds}, failure
 	case AskValues:
-		return s.values(p)
+		return s.values(p.output, p.delta)
+	case AskRecover:
+		return s.values(p.recovered, p.recoveredDelta)
+	case AskMerge:
+		return e.callMerge(p.node.MergeCall, q)
 	case AskPause:
 		return s.pause(p)
 	case AskUntil:
@@ -182,6 +186,25 @@ func (e *Evaluator) callWhile(name string, scope Scope) (Decision, *Failure) {
 		return Decision{}, Failf(ErrTypeGraphLoopFailed, "the callback %q must give true or false, and gave %s", name, value.KindOf(raw))
 	}
 	return Decision{Holds: string(raw) == "true"}, nil
+}
+
+// callMerge asks a callback for the one delta of a fork. Its input is what the
+// branches gave.
+func (e *Evaluator) callMerge(name string, q Question) (Decision, *Failure) {
+	scope := q.Scope
+	scope.Input = q.Subject
+	raw, failure := e.call(name, ErrTypeForkMergeFailed, scope)
+	if failure != nil {
+		return Decision{}, failure
+	}
+	if value.KindOf(raw) != value.KindObject {
+		return Decision{}, Failf(ErrTypeForkMergeFailed, "the callback %q must give an object of state keys, and gave %s", name, value.KindOf(raw))
+	}
+	delta, err := value.ParseObject(raw)
+	if err != nil {
+		return Decision{}, Failf(ErrTypeForkMergeFailed, "the callback %q gave no object that can be kept: %v", name, err)
+	}
+	return Decision{Delta: delta}, nil
 }
 
 // call runs a callback. One that panics has failed.

@@ -21,6 +21,9 @@ func (n *Node) exits() []exit {
 	if n.Type == TypeLoop {
 		all = append(all, n.loopExits()...)
 	}
+	for _, branch := range n.Branches {
+		all = append(all, exit{To: branch})
+	}
 	if n.OnError != nil {
 		all = append(all, routeExits(&n.OnError.Route, "on error", true)...)
 	}

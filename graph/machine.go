@@ -77,8 +77,12 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 		m.records[n.Node] = i
 	}
 	for i := range m.cp.Activations {
+		if a := &m.cp.Activations[i]; a.Fork != "" {
+			a.Input = m.find(a.Fork).Input
+		}
 		m.reopen(&m.cp.Activations[i])
 	}
+	m.purge()
 	m.runClock(s.Now)
 	return m, nil
 }
@@ -93,8 +97,12 @@ func (m *Machine) reopen(a *Activation) {
 			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
 		}
 	case PhaseCancelling: // what was asked to stop went with the run that asked
+		if m.cp.Stopping == nil {
+			m.settleBranch(a, lost(m.locate(a, decidedWithout())))
+			return
+		}
 		a.Phase = PhaseCancelled
-	case PhaseReady, PhaseDeciding, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseCancelled:
+	case PhaseReady, PhaseDeciding, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelled:
 	}
 }
 
@@ -112,7 +120,15 @@ func (m *Machine) Clone() *Machine {
 }
 
 // Checkpoint is the machine's whole state at this moment.
-func (m *Machine) Checkpoint() Checkpoint { return m.cp.clone() }
+func (m *Machine) Checkpoint() Checkpoint {
+	cp := m.cp.clone()
+	for i := range cp.Activations {
+		if cp.Activations[i].Fork != "" {
+			cp.Activations[i].Input = nil // the fork's
+		}
+	}
+	return cp
+}
 
 func (cp *Checkpoint) clone() Checkpoint {
 	c := *cp
@@ -124,6 +140,7 @@ func (cp *Checkpoint) clone() Checkpoint {
 	for i := range c.Activations {
 		c.Activations[i].Loops = slices.Clone(c.Activations[i].Loops)
 		c.Activations[i].Offered = slices.Clone(c.Activations[i].Offered)
+		c.Activations[i].Branches = slices.Clone(c.Activations[i].Branches)
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,9 +60,11 @@ func (s *story) checkBooks() {
 	cp := s.m.Checkpoint()
 	visits := 0
 	for _, n := range cp.Nodes {
-		visits += n.Visits
+		if s.compiled.Plan.Node(n.Node).Type != graph.TypeFork {
+			visits += n.Visits
+		}
 	}
-	require.Equal(s.t, visits, cp.Steps, "every step is the visit of a node")
+	require.Equal(s.t, visits, cp.Steps, "every step is the visit of a node other than a fork")
 	budget := s.compiled.Document.MaxSteps
 	if s.start.MaxSteps > 0 {
 		budget = s.start.MaxSteps
@@ -82,7 +85,7 @@ func (s *story) checkBooks() {
 // story that asks for it. What it wants done again is exactly what is open.
 func (s *story) restore() {
 	s.t.Helper()
-	if !s.restores || s.m.Checkpoint().Stopping != nil {
+	if cp := s.m.Checkpoint(); !s.restores || cp.Stopping != nil || slices.ContainsFunc(cp.Activations, cancelling) {
 		return
 	}
 	before := text(s.t, s.m.Checkpoint())
@@ -100,9 +103,25 @@ func (s *story) restore() {
 	for _, timer := range s.timers {
 		due = append(due, timer)
 	}
-	require.Equal(s.t, effectTexts(s.t, due), effectTexts(s.t, restored.Effects()))
+	require.ElementsMatch(s.t, effectTexts(s.t, withoutSteps(due)), effectTexts(s.t, withoutSteps(restored.Effects())))
 	s.m = restored
 }
+
+// withoutSteps leaves out how many steps are left: its siblings may have taken
+// some since a branch was entered.
+func withoutSteps(effects []graph.Effect) []graph.Effect {
+	for i, effect := range effects {
+		if run, ok := effect.(graph.RunNode); ok {
+			run.Task.Run.StepsRemaining = 0
+			effects[i] = run
+		}
+	}
+	return effects
+}
+
+// cancelling recognises a loser that is awaited. What was asked to stop went
+// with the run that asked, so a restored machine does not wait for it.
+func cancelling(a graph.Activation) bool { return a.Phase == graph.PhaseCancelling }
 
 // spy answers as the story's decider does, up to a number of answers, and
 // notes what was asked.

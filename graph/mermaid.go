@@ -74,6 +74,8 @@ func (n *Node) caption() string {
 		return n.Run.Name
 	case n.Type == TypePause:
 		return "pause: " + n.Reason
+	case n.Type == TypeFork:
+		return "fork: " + n.JoinPolicy.String()
 	}
 	return string(n.Type)
 }

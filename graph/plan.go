@@ -14,6 +14,7 @@ type Plan struct {
 	Size        int // bytes of the document's canonical form
 	index       map[string]int
 	regions     map[int]region // by node; loops only
+	forks       map[string]int // the fork of each branch and each join that has one
 }
 
 // NewPlan indexes a compiled Document. It takes time and memory linear in the
@@ -26,9 +27,15 @@ func NewPlan(d *Document) (*Plan, error) {
 	p := &Plan{
 		Document: d, Fingerprint: value.Digest(raw), Size: len(raw),
 		index: make(map[string]int, len(d.Nodes)), regions: map[int]region{},
+		forks: map[string]int{},
 	}
 	for i := range d.Nodes {
 		p.index[d.Nodes[i].ID] = i
+		if d.Nodes[i].Type == TypeFork {
+			for _, member := range append([]string{d.Nodes[i].Join}, d.Nodes[i].Branches...) {
+				p.forks[member] = i
+			}
+		}
 	}
 	if _, ok := p.index[d.Entry]; !ok {
 		return nil, fmt.Errorf("graph: entry %q is not a node", d.Entry)
@@ -40,6 +47,16 @@ func NewPlan(d *Document) (*Plan, error) {
 // Node is the node of an id; nil when there is none.
 func (p *Plan) Node(id string) *Node {
 	i, ok := p.index[id]
+	if !ok {
+		return nil
+	}
+	return &p.Document.Nodes[i]
+}
+
+// forkOf is the fork that a node is a branch or the join of; nil when there is
+// none. Only that fork leads to the node.
+func (p *Plan) forkOf(id string) *Node {
+	i, ok := p.forks[id]
 	if !ok {
 		return nil
 	}
@@ -143,6 +160,8 @@ func (n *Node) Leads() (targets []string, anywhere bool) {
 	}
 	add(n.Default)
 	targets = append(targets, n.Targets...)
+	targets = append(targets, n.Branches...)
+	add(n.Join)
 	add(n.Body)
 	add(n.Done)
 	add(n.OnExhausted)

@@ -113,7 +113,7 @@ func (p *Program) Finish(t *Task, result, output json.RawMessage) (json.RawMessa
 	scope := taskScope(t)
 	scope.Result = result
 	s := &evaluation{scope: scope}
-	d, failure := s.values(p.programs)
+	d, failure := s.values(p.programs.output, p.programs.delta)
 	if failure != nil {
 		return nil, nil, failure
 	}

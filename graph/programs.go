@@ -66,6 +66,7 @@ func expressionFailure(err error, place string) *Failure {
 type nodePrograms struct {
 	node                                      *Node
 	args, output, delta, summary, show, until *valueProgram
+	recovered, recoveredDelta                 *valueProgram // on_error/output and on_error/delta
 	cases, next, onError                      []caseProgram
 	while                                     *caseProgram
 }
@@ -115,6 +116,10 @@ func (p *nodePrograms) addValue(language *expr.Compiler, s slot) error {
 		p.show = program
 	case "until":
 		p.until = program
+	case "on_error/output":
+		p.recovered = program
+	case "on_error/delta":
+		p.recoveredDelta = program
 	}
 	return nil
 }

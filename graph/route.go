@@ -46,6 +46,11 @@ func (m *Machine) jump(now time.Time, a *Activation, target string) {
 			Failf(ErrTypeRouteFailed, "%q is not a node of the graph", target))})
 		return
 	}
+	if fork := m.plan.forkOf(target); fork != nil {
+		m.stop(now, Outcome{Status: StatusFailed, Failure: m.locate(a, Failf(ErrTypeRouteFailed,
+			"%q belongs to the fork %s, and only the fork leads to it: route to %s", target, fork.ID, fork.ID))})
+		return
+	}
 	m.follow(a, target, a.Output)
 }
 
@@ -96,6 +101,9 @@ func (m *Machine) locate(a *Activation, f *Failure) *Failure {
 // run with its failure.
 func (m *Machine) routeFailure(now time.Time, a *Activation, decider Decider) bool {
 	onError := m.plan.Node(a.Node).OnError
+	if a.Fork != "" {
+		return m.recover(a, onError, decider)
+	}
 	if onError == nil || a.Failure.Type == ErrTypeCancelled {
 		m.stop(now, Outcome{Status: StatusFailed, Failure: a.Failure})
 		return true

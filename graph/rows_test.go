@@ -35,7 +35,8 @@ type broken struct {
 }
 
 func brokenDocuments() []broken {
-	return slices.Concat(brokenTexts(), brokenRoots(), brokenActions(), brokenEdges(), brokenWaits(), brokenBranches(), brokenLoops(), brokenSizes())
+	return slices.Concat(brokenTexts(), brokenRoots(), brokenActions(), brokenEdges(), brokenWaits(), brokenBranches(), brokenLoops(), brokenSizes(),
+		brokenForks(), brokenTopologies(), brokenRecoveries())
 }
 
 // brokenSizes are the faults of documents that are too large in some way.

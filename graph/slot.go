@@ -46,9 +46,22 @@ func (n *Node) slots() []slot {
 	all = append(all, caseSlots("cases", "cases", n.Cases, ownNames, true)...)
 	if n.OnError != nil {
 		all = append(all, caseSlots("on_error", "on_error/cases", n.OnError.Cases, ownNames|expr.Failure, false)...)
+		all = append(all, recoverySlots(n.OnError)...)
 	}
 	if n.Next != nil {
 		all = append(all, caseSlots("next", "next/cases", n.Next.Cases, ownNames, false)...)
+	}
+	return all
+}
+
+// recoverySlots are the values that settle a failed branch as completed.
+func recoverySlots(e *OnError) []slot {
+	var all []slot
+	for _, s := range []slot{{field: "on_error/output", raw: e.Output}, {field: "on_error/delta", raw: e.Delta}} {
+		if s.raw != nil {
+			s.path, s.names = s.field, ownNames|expr.Failure
+			all = append(all, s)
+		}
 	}
 	return all
 }
@@ -86,4 +99,6 @@ func (n *Node) resultNames() expr.Names {
 
 // hasResult reports whether nodes of the type have a result beside their
 // output: what the action gave, or the answer to the pause.
-func (n *Node) hasResult() bool { return n.Type == TypeAction || n.Type == TypePause }
+func (n *Node) hasResult() bool {
+	return n.Type == TypeAction || n.Type == TypePause || n.Type == TypeJoin && n.Runs()
+}

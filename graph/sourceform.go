@@ -72,7 +72,7 @@ func nodeForm(n *Node) object {
 	o.raw("output", n.Output)
 	o.raw("delta", n.Delta)
 	if n.OnError != nil {
-		o["on_error"] = routeForm(&n.OnError.Route)
+		o["on_error"] = onErrorForm(n.OnError)
 	}
 	if n.Next != nil {
 		o["next"] = routeForm(n.Next)
@@ -80,6 +80,7 @@ func nodeForm(n *Node) object {
 	maps.Copy(o, actionForm(n))
 	maps.Copy(o, waitingForm(n))
 	maps.Copy(o, flowForm(n))
+	maps.Copy(o, forkForm(n))
 	return o
 }
 
@@ -141,6 +142,33 @@ func flowForm(n *Node) object {
 	o.text("done", n.Done)
 	o.set("max_iterations", n.Type == TypeLoop || n.MaxIterations != 0, n.MaxIterations)
 	o.text("on_exhausted", n.OnExhausted)
+	return o
+}
+
+func forkForm(n *Node) object {
+	o := object{}
+	o.set("branches", n.Branches != nil, n.Branches)
+	o.text("join", n.Join)
+	o.text("merge", string(n.Merge))
+	o.set("merge", n.MergeCall != "", call(n.MergeCall))
+	o.set("max_concurrency", n.MaxConcurrency != 0, n.MaxConcurrency)
+	switch p := n.JoinPolicy; {
+	case p == nil:
+	case p.Kind == JoinQuorum:
+		o["join_policy"] = object{"quorum": p.N}
+	default:
+		o["join_policy"] = p.Kind
+	}
+	return o
+}
+
+func onErrorForm(e *OnError) any {
+	if e.Output == nil && e.Delta == nil {
+		return routeForm(&e.Route)
+	}
+	o := object{}
+	o.raw("output", e.Output)
+	o.raw("delta", e.Delta)
 	return o
 }
 

@@ -66,9 +66,9 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		a.Phase = PhaseCancelled
 		m.mark(a, NodeCancelled)
-	case PhaseDeciding, PhaseChecking:
+	case PhaseDeciding, PhaseChecking, PhaseForking:
 		m.mark(a, NodeCancelled)
-	case PhaseReady, PhaseRouting, PhaseFailed, PhaseEnding, PhaseCancelling, PhaseCancelled:
+	case PhaseReady, PhaseRouting, PhaseFailed, PhaseEnding, PhaseSettled, PhaseCancelling, PhaseCancelled:
 	}
 }
 
@@ -76,8 +76,13 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 // returned, its result is not taken: it settles as cancelled, its effect
 // unknown unless it said.
 func (m *Machine) endCancelled(a *Activation, e Ending) {
-	a.Phase = PhaseCancelled
-	a.Failure = m.locate(a, &Failure{Type: ErrTypeCancelled, Message: "cancelled with the run", Effect: effectOf(e)})
+	f := m.locate(a, &Failure{Type: ErrTypeCancelled, Message: "cancelled with the run", Effect: effectOf(e)})
+	if m.cp.Stopping == nil { // with its fork
+		f.Message = decidedWithout().Message
+		m.settleBranch(a, lost(f))
+		return
+	}
+	a.Phase, a.Failure = PhaseCancelled, f
 	m.mark(a, NodeCancelled)
 	if how := m.cp.Stopping; how.Failure != nil && how.Failure.Cause == nil && how.Status != StatusFailed {
 		why := *how.Failure
@@ -94,9 +99,10 @@ func effectOf(e Ending) string {
 	return "unknown"
 }
 
-// settle closes the books of one call: the outcome once everything that was
-// asked to stop has stopped, and the clock.
+// settle closes the books of one call: branches that are done, the outcome once
+// everything that was asked to stop has stopped, and the clock.
 func (m *Machine) settle(now time.Time) {
+	m.purge()
 	if m.cp.Stopping != nil && m.cp.Outcome == nil && !m.cancelling() {
 		outcome := *m.cp.Stopping
 		outcome.Finished = now
@@ -137,12 +143,17 @@ func (m *Machine) Paused() bool {
 	if m.cp.Stopping != nil || len(m.cp.Activations) == 0 {
 		return false
 	}
+	open := false
 	for i := range m.cp.Activations {
-		if m.cp.Activations[i].Phase != PhasePaused {
+		switch m.cp.Activations[i].Phase {
+		case PhasePaused:
+			open = true
+		case PhaseForking:
+		default:
 			return false
 		}
 	}
-	return true
+	return open
 }
 
 // Status is how the run stands.

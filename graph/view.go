@@ -1,5 +1,7 @@
 package graph
 
+import "fmt"
+
 // Current is one activation as an operator sees it.
 type Current struct {
 	Node    string  `json:"node"`
@@ -20,6 +22,8 @@ func (m *Machine) Current() []Current {
 		}
 		if a.Phase == PhasePaused {
 			c.Waiting = "an answer"
+		} else if a.Phase == PhaseForking {
+			c.Waiting = a.progress()
 		} else if w, ok := m.waiting(a); ok {
 			c.Waiting = w.Reason
 			if w.NextCheck != nil {
@@ -29,6 +33,17 @@ func (m *Machine) Current() []Current {
 		list = append(list, c)
 	}
 	return list
+}
+
+// progress is how far a fork has come.
+func (a *Activation) progress() string {
+	settled := 0
+	for i := range a.Branches {
+		if a.Branches[i].settled() {
+			settled++
+		}
+	}
+	return fmt.Sprintf("its branches; %d of %d have ended", settled, len(a.Branches))
 }
 
 // RunView is how far a run has come, for pictures.

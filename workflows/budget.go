@@ -52,6 +52,13 @@ func (b *budget) command(ctx workflow.Context, bytes int) {
 	b.commands += bytes
 }
 
+// crowded reports whether a command of some bytes no longer fits into the task.
+// An empty task holds any.
+func (b *budget) crowded(ctx workflow.Context, bytes int) bool {
+	b.enter(ctx)
+	return b.commands > 0 && b.commands+bytes > taskCommands
+}
+
 // spent reports whether the task must end before more is put into it.
 func (b *budget) spent(ctx workflow.Context) bool {
 	b.enter(ctx)

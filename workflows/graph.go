@@ -47,6 +47,7 @@ type run struct {
 	asked  func() bool           // reports whether cancel was asked for
 	heard  bool                  // the machine knows that it was
 	events []func(now time.Time) // what happened and is not applied yet, in order
+	wanted []graph.Effect        // what the machine wants done and is not done yet
 	open   map[graph.Address]workflow.CancelFunc
 	timers map[graph.Address]workflow.CancelFunc
 	budget budget
@@ -74,7 +75,9 @@ func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
 		if err := r.advance(ctx); err != nil {
 			return nil, err
 		}
-		r.perform(ctx)
+		if err := r.perform(ctx); err != nil {
+			return nil, err
+		}
 		r.publish(ctx)
 		if outcome := r.machine.Outcome(); outcome != nil {
 			return r.close(ctx, outcome)

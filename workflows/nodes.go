@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -12,25 +13,75 @@ import (
 	"github.com/tidemill/tidemill/graph/value"
 )
 
-// perform starts what the machine wants started, in its order.
-func (r *run) perform(ctx workflow.Context) {
-	for _, effect := range r.machine.Effects() {
-		switch e := effect.(type) {
-		case graph.RunNode:
-			r.runNode(ctx, e)
-		case graph.CancelNode:
-			if cancel, ok := r.open[e.Address]; ok {
-				cancel()
-			}
-		case graph.SetTimer:
-			r.setTimer(ctx, e)
-		case graph.StopTimer:
-			if cancel, ok := r.timers[e.Address]; ok {
-				cancel()
-				delete(r.timers, e.Address)
+// perform starts what the machine wants started, in its order. What one workflow
+// task cannot hold is started in instalments; what arrives between two of them
+// has its turn first.
+func (r *run) perform(ctx workflow.Context) error {
+	for r.wanted = append(r.wanted, r.machine.Effects()...); len(r.wanted) > 0; {
+		effect := r.wanted[0]
+		if node, ok := effect.(graph.RunNode); ok && !r.withdrawn(node.Task.Run.Address) {
+			if r.budget.crowded(ctx, taskSize(node)) {
+				if err := flush(ctx); err != nil {
+					return err
+				}
+				if r.due() {
+					return nil
+				}
 			}
 		}
+		r.wanted = r.wanted[1:]
+		r.do(ctx, effect)
 	}
+	return nil
+}
+
+// withdrawn reports whether an activity is cancelled that is not scheduled yet.
+func (r *run) withdrawn(address graph.Address) bool {
+	return slices.ContainsFunc(r.wanted, func(effect graph.Effect) bool {
+		cancel, ok := effect.(graph.CancelNode)
+		return ok && cancel.Address == address
+	})
+}
+
+// do does one thing that the machine wants done.
+func (r *run) do(ctx workflow.Context, effect graph.Effect) {
+	switch e := effect.(type) {
+	case graph.RunNode:
+		if address := e.Task.Run.Address; r.withdrawn(address) {
+			r.push(func(now time.Time) { r.machine.End(now, address, withdrawnEnding()) })
+			return
+		}
+		r.runNode(ctx, e)
+	case graph.CancelNode:
+		if cancel, ok := r.open[e.Address]; ok {
+			cancel()
+		}
+	case graph.SetTimer:
+		r.setTimer(ctx, e)
+	case graph.StopTimer:
+		if cancel, ok := r.timers[e.Address]; ok {
+			cancel()
+			delete(r.timers, e.Address)
+		}
+	}
+}
+
+// withdrawnEnding is how an activity ends that was cancelled before it was scheduled.
+func withdrawnEnding() graph.Ending {
+	return graph.Ending{Kind: graph.Cancelled, Failure: &graph.Failure{
+		Type: graph.ErrTypeCancelled, Message: "the node was cancelled before it began", Effect: "none",
+	}}
+}
+
+// taskSize is about how many bytes of the workflow task the command of a node
+// takes.
+func taskSize(e graph.RunNode) int {
+	const facts = 2 << 10 // of the run, options and what the server adds
+	size := facts + len(e.Args)
+	if !e.Task.Node.Foreign() {
+		size += e.Task.Size()
+	}
+	return size
 }
 
 // runNode schedules the activity of a node and queues how it ends.
@@ -38,7 +89,7 @@ func (r *run) runNode(ctx workflow.Context, e graph.RunNode) {
 	address := e.Task.Run.Address
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, activityOptions(e)))
 	r.open[address] = cancel
-	r.budget.command(ctx, len(e.Task.Input)+e.Task.State.Size())
+	r.budget.command(ctx, taskSize(e))
 	future := workflow.ExecuteActivity(ctx, e.Task.Node.Run.ActivityType(), argument(e))
 	workflow.GoNamed(ctx, string(address), func(ctx workflow.Context) {
 		result, err := resultOf(ctx, future, e.Task.Node)

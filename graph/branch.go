@@ -1,0 +1,171 @@
+package graph
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
+)
+
+// Branch is how one branch of an active fork stands.
+type Branch struct {
+	ID      string          `json:"id"`
+	Status  BranchStatus    `json:"status"`
+	Address Address         `json:"address,omitempty"` // absent until its step is taken
+	Output  json.RawMessage `json:"output,omitempty"`
+	Delta   value.Object    `json:"delta,omitempty"`
+	Failure *Failure        `json:"failure,omitempty"`
+	// Judged is set once the fork's policy has taken the branch's end into
+	// account.
+	Judged bool `json:"judged,omitempty"`
+}
+
+// settled reports whether the branch has ended.
+func (b *Branch) settled() bool { return b.Status != BranchUnstarted && b.Status != BranchActive }
+
+// BranchStatus is how a branch stands.
+type BranchStatus string
+
+// The statuses of a branch. All but the first two are settled.
+const (
+	BranchUnstarted BranchStatus = "unstarted"
+	BranchActive    BranchStatus = "active"
+	BranchCompleted BranchStatus = "completed"
+	BranchFailed    BranchStatus = "failed"
+	BranchCancelled BranchStatus = "cancelled"
+	BranchSkipped   BranchStatus = "skipped" // the fork was decided before it started
+)
+
+// node is the status of the branch's node once the branch has ended.
+func (s BranchStatus) node() NodeStatus {
+	switch s {
+	case BranchCompleted:
+		return NodeCompleted
+	case BranchFailed:
+		return NodeFailed
+	case BranchCancelled, BranchSkipped:
+		return NodeCancelled
+	case BranchUnstarted, BranchActive:
+		return NodeActive
+	default:
+		return NodeActive
+	}
+}
+
+// dismiss ends what a decided fork still has open, and what it never started.
+func (m *Machine) dismiss(now time.Time, fork *Activation) {
+	for i := range m.cp.Activations {
+		if a := &m.cp.Activations[i]; a.Fork == fork.Address && a.Phase != PhaseSettled {
+			m.dismissBranch(now, a)
+		}
+	}
+	for i := range fork.Branches {
+		if fork.Branches[i].Status == BranchUnstarted {
+			fork.Branches[i].Status = BranchSkipped
+		}
+	}
+}
+
+// dismissBranch cancels a loser. An activity is asked to stop, and awaited; a
+// pause closes as expired, for nobody needs its answer any more.
+func (m *Machine) dismissBranch(now time.Time, a *Activation) {
+	switch a.Phase {
+	case PhaseRunning:
+		a.Phase = PhaseCancelling
+		m.emit(CancelNode{Address: a.Address})
+		return
+	case PhasePaused:
+		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedExpired, At: now})
+	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhaseAnswered, PhaseChecking,
+		PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
+	}
+	m.settleBranch(a, lost(m.locate(a, decidedWithout())))
+}
+
+// decidedWithout is why a loser was cancelled.
+func decidedWithout() *Failure {
+	return &Failure{Type: ErrTypeCancelled, Message: "the fork was decided without it"}
+}
+
+// lost is how a branch ends that its fork does not want.
+func lost(f *Failure) Branch { return Branch{Status: BranchCancelled, Failure: f} }
+
+// settleBranch puts how a branch ended into its fork. The branch's activation
+// is done; it is dropped when the call that settled it returns.
+func (m *Machine) settleBranch(a *Activation, ended Branch) {
+	m.wake(a, true)
+	fork := m.find(a.Fork)
+	for i := range fork.Branches {
+		if b := &fork.Branches[i]; b.ID == a.Node {
+			ended.ID, ended.Address = b.ID, a.Address
+			*b = ended
+		}
+	}
+	m.mark(a, ended.Status.node())
+	*a = Activation{Node: a.Node, Address: a.Address, Fork: a.Fork, Phase: PhaseSettled}
+}
+
+// commitBranch keeps a branch's result for its join. Ending a run or choosing
+// a way is not a branch's to do: stop counts as its output, route fails it.
+func (m *Machine) commitBranch(now time.Time, a *Activation, r *Result) {
+	switch r.Control {
+	case ControlRoute:
+		m.fail(a, Failf(ErrTypeInvalidControl, "a branch cannot route; its way is its fork's join"))
+	case ControlPause:
+		if failure := m.carry(a, m.cp.State, r.Delta.Size(), len(m.cp.Output)); failure != nil {
+			m.fail(a, failure)
+			return
+		}
+		a.Delta = r.Delta
+		m.openPause(now, a, r.Pause)
+	case ControlOutput, ControlOK, ControlStop:
+		if failure := m.keep(a, r.Output, r.Delta); failure != nil {
+			m.fail(a, failure)
+		}
+	}
+}
+
+// keep settles a branch as completed, if the run can carry what it gave.
+func (m *Machine) keep(a *Activation, output json.RawMessage, delta value.Object) *Failure {
+	if failure := m.carry(a, m.cp.State, len(output)+delta.Size(), len(m.cp.Output)); failure != nil {
+		return failure
+	}
+	m.settleBranch(a, Branch{Status: BranchCompleted, Output: orNull(output), Delta: delta})
+	return nil
+}
+
+// recover settles a failed branch: as completed with what its on_error gives,
+// or as failed. A branch that somebody cancelled has nothing to recover from.
+func (m *Machine) recover(a *Activation, onError *OnError, decider Decider) bool {
+	if onError == nil || a.Failure.Type == ErrTypeCancelled {
+		m.settleBranch(a, Branch{Status: BranchFailed, Failure: a.Failure})
+		return true
+	}
+	d := Decision{Output: onError.Output}
+	if !literal(onError.Output) || onError.Delta != nil {
+		var ok bool
+		if d, ok = m.ask(a, decider, Question{Kind: AskRecover, Scope: Scope{Input: a.Input, Error: a.Failure}}); !ok {
+			return false
+		}
+	}
+	if d.Failure == nil {
+		d.Failure = m.keep(a, d.Output, d.Delta)
+	}
+	if d.Failure == nil {
+		return true
+	}
+	m.settleBranch(a, Branch{Status: BranchFailed, Failure: m.locate(a, d.Failure)})
+	return true
+}
+
+// purge drops the activations of settled branches.
+func (m *Machine) purge() {
+	kept := m.cp.Activations[:0]
+	for i := range m.cp.Activations {
+		if m.cp.Activations[i].Phase != PhaseSettled {
+			kept = append(kept, m.cp.Activations[i])
+		}
+	}
+	clear(m.cp.Activations[len(kept):])
+	m.cp.Activations = kept
+}
