@@ -39,7 +39,7 @@ func drawDocument(t *rapid.T) string {
 	fmt.Fprintf(&doc, "entry: n0\nmax_steps: %d\nstate_reducers: {c: sum, list: append}\n", rapid.IntRange(1, 25).Draw(t, "max_steps"))
 	doc.WriteString(maybe("limited", "deadline: 20m\n") + maybe("output_schema", "output_schema: {type: object}\n") + "nodes:\n")
 	for i := range n {
-		kind := rapid.SampledFrom([]string{"action", "action", "foreign", "set", "pause", "wait", "branch", "loop", "join"}).Draw(t, "type")
+		kind := rapid.SampledFrom([]string{"action", "action", "foreign", "set", "pause", "wait", "branch", "loop", "fork", "fork", "join"}).Draw(t, "type")
 		fields := []string{fmt.Sprintf("id: n%d", i), "type: " + strings.Replace(kind, "foreign", "action", 1), maybe("in", "input_schema: {type: [object, number, 'null']}")}
 		switch kind {
 		case "action":
@@ -61,7 +61,12 @@ func drawDocument(t *rapid.T) string {
 			fields = append(fields, fmt.Sprintf(`while: "%s"`, when()), fmt.Sprintf("max_iterations: %d", rapid.IntRange(0, 3).Draw(t, "max")),
 				fmt.Sprintf("body: n%d", rapid.IntRange(0, n-1).Draw(t, "body")), "done: "+to("done"))
 		}
-		if kind != "branch" && kind != "loop" {
+		if kind == "fork" {
+			own, others := drawFork(t, i, to)
+			fields = append(fields, own...)
+			doc.WriteString(others)
+		}
+		if kind != "branch" && kind != "loop" && kind != "fork" {
 			fields = append(fields, maybe("on_error", "on_error: "+to("on_error")))
 			if rapid.Bool().Draw(t, "routed") {
 				fields = append(fields, "next: {cases: "+cases()+", default: "+to("next")+"}")
@@ -173,6 +178,8 @@ func TestAnyGraphAnyEvents(t *testing.T) {
 				s.event("time passes", func() { s.m.Expire(s.now) })
 			case 2, 3:
 				s.ignored(rt)
+			case 4:
+				s.drawTogether(rt)
 			default:
 				s.drawEvent(rt)
 			}

@@ -23,6 +23,11 @@ const (
 // branches gave.
 func (m *Machine) join(node *Node, a *Activation, decider Decider) bool {
 	given := collected(node, a.Branches)
+	if tooDeep(given) {
+		m.fail(a, Failf(ErrTypeInvalidOutput,
+			"the outputs of the branches together are nested more than %d levels deep; let the branches give flatter ones", value.MaxDepth))
+		return true
+	}
 	if node.OutputSchema != nil && a.Checks == 0 {
 		d, ok := m.ask(a, decider, Question{Kind: AskSchema, Schema: node.OutputSchema, Subject: given})
 		if !ok {

@@ -40,13 +40,16 @@ func places() []place {
 	edge.refusal = "invalid_edge"
 	onError := inside("on_error", "/nodes/0/on_error", "{nodes: [{on_error: {cases: [], %s}}]}")
 	onError.refusal, onError.except = "invalid_on_error", "route" // the whole of it is refused for a route
+	recovery := inside("recovery", "/nodes/0/on_error", "{nodes: [{on_error: {output: 1, %s}}]}")
+	recovery.refusal, recovery.except = "invalid_on_error", "cases" // which make it another form
 	retry := inside("retry", "/nodes/0/retry", "{nodes: [{retry: {%s}}]}")
 	retry.refusal = "invalid_retry_option"
 	return []place{
 		inside("document", "", "{%s}"),
 		node("action", "fields: edge", "fields: action"),
 		node("set", "fields: edge"),
-		node("join", "fields: edge"),
+		node("fork", "fields: fork"),
+		node("join", "fields: edge", "fields: join"),
 		node("pause", "fields: edge", "fields: pause"),
 		node("wait", "fields: edge", "fields: wait"),
 		node("branch", "fields: branch"),
@@ -54,7 +57,7 @@ func places() []place {
 		node("loop", "fields: loop"),
 		inside("run", "/nodes/0/run", "{nodes: [{run: {%s}}]}"),
 		inside("case", "/nodes/0/cases/0", "{nodes: [{type: branch, cases: [{%s}]}]}"),
-		retry, edge, onError,
+		retry, edge, onError, recovery,
 	}
 }
 
