@@ -57,6 +57,24 @@ func (m *Machine) stirs(fork Address) bool {
 	return false
 }
 
+// forkMoves reports whether a fork goes on without the world: it has an end to
+// judge, or room for another branch.
+func (m *Machine) forkMoves(a *Activation) bool {
+	active, unstarted := 0, false
+	for i := range a.Branches {
+		b := &a.Branches[i]
+		switch {
+		case b.settled() && !b.Judged:
+			return true
+		case b.Status == BranchActive:
+			active++
+		case b.Status == BranchUnstarted:
+			unstarted = true
+		}
+	}
+	return a.Verdict != VerdictOpen || unstarted && active < m.plan.Node(a.Node).MaxConcurrency
+}
+
 // startBranches starts the next branches while the window has room. The step of
 // each is taken when it is entered, like any node's.
 func (m *Machine) startBranches(node *Node, a *Activation) bool {

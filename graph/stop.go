@@ -149,6 +149,9 @@ func (m *Machine) Paused() bool {
 		case PhasePaused:
 			open = true
 		case PhaseForking:
+			if m.forkMoves(&m.cp.Activations[i]) {
+				return false
+			}
 		default:
 			return false
 		}
