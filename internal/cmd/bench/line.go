@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+)
+
+const lineLength = 5 // actions in the line
+
+// linear is a line of five remote actions.
+func linear(batch int) contest {
+	return contest{
+		title: "linear graph of five actions", graph: "line", hand: "line-by-hand", batch: batch,
+		want: strconv.Itoa(1 + lineLength), ratio: 0.95, events: "at most 36 are wanted",
+	}
+}
+
+// lineDocument is the line as a graph. It does what lineByHand does: each action
+// is given the count and its result becomes the count.
+const lineDocument = `
+version: 1
+id: line
+entry: a
+nodes:
+  - {id: a, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: b}
+  - {id: b, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: c}
+  - {id: c, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: d}
+  - {id: d, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: e}
+  - {id: e, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: end}
+`
+
+// lineByHand is the line as a team would write it.
+func lineByHand(ctx workflow.Context, in input) (int, error) {
+	ctx = byHand(ctx)
+	for range lineLength {
+		if err := workflow.ExecuteActivity(ctx, "addByHand", in).Get(ctx, &in.Count); err != nil {
+			return 0, err
+		}
+	}
+	return in.Count, nil
+}
+
+func byHand(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 10 * time.Minute})
+}
