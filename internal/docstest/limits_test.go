@@ -17,7 +17,7 @@ func limits() []limit {
 		{"limits", "a document, as text", "graph/source/parse.go", "MaxBytes", "bytes"},
 		{"limits", "the input of a run", "graph/result.go", "DefaultPayloadLimit", "bytes"},
 		{"limits", "what one action is given: its node, its `input`, and the state keys that it reads", "graph/effect.go", "MaxTask", "bytes"},
-		{"limits", "what a run carries: document, state, output, and the inputs and outputs under way", "graph/result.go", "DefaultStateLimit", "bytes"},
+		{"limits", "what a run carries: document, state, output, the inputs and outputs under way, and what the branches of a fork gave so far", "graph/result.go", "DefaultStateLimit", "bytes"},
 		{"limits", "what the expressions of one node other than an action give", "graph/decision.go", "MaxDecisionBytes", "bytes"},
 		{"limits", "`summary` of a pause", "graph/pause.go", "MaxSummary", "bytes"},
 		{"limits", "`show` of a pause", "graph/pause.go", "MaxShow", "bytes"},
