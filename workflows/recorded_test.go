@@ -74,6 +74,14 @@ var shapes = []shape{
 	{name: "failure_business", graph: "closings", input: `{"how":"business"}`},
 	{name: "budget_spent", graph: "spent", input: `{}`},
 	{name: "long_loop", graph: "long_loop", input: `{"count":5000}`},
+	{name: "fork_all", graph: "forked_all", input: `{}`},
+	{name: "fork_loser", graph: "forked_any", input: `{}`},
+	{name: "fork_failed", graph: "forked_failing", input: `{}`},
+	{name: "fork_paused", graph: "forked_pauses", input: `{}`, open: true, act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.signal(run, workflows.SignalResumePrefix+"b#1", 2)
+		w.until(run, "the answer to be taken", func(r graph.Report) bool { return len(r.Pauses) == 1 })
+	}},
 	{name: "refused_input", graph: "closings", input: `{}`},
 	{name: "refused_graph", graph: "closing", input: `{}`},
 }
@@ -111,7 +119,13 @@ id: spent
 entry: a
 max_steps: 3
 nodes: [{id: a, type: set, delta: {x: 1}, next: a}]
-`}
+`,
+	"version: 1\nid: forked_all\nentry: f\nnodes:" + forkOf(", max_concurrency: 2", gives("a", "1", "{k: 1}"), "b: type: wait, for: 1s",
+		"c: type: set, output: '${ run.steps_remaining }'", "d: run: act, args: {fail: boom}, on_error: {output: '${ error.type }'}") + plainJoin + "\n",
+	"version: 1\nid: forked_any\nentry: f\nnodes:" + forkOf(", join_policy: any", "a: type: wait, for: 1s", "b: run: block", "c: type: pause") + plainJoin + "\n",
+	"version: 1\nid: forked_failing\nentry: f\nnodes:" + forkOf("", "a: run: act, args: {fail: boom}", "b: type: wait, for: 1h") + plainJoin + "\n",
+	"version: 1\nid: forked_pauses\nentry: f\nnodes:" + forkOf("", gives("a", "1", "{}"), "b: type: pause", "c: run: act, args: {control: pause, delta: {k: 1}}") + plainJoin + "\n",
+}
 
 // Every shape of history ever recorded must replay with today's code: runs
 // wait for people for months, and meet the workers of another release.
@@ -159,6 +173,7 @@ func record(t *testing.T) {
 	w := setup(t, parts{graphs: documents, register: func(r *activities.Registry) {
 		registerAdd(r)
 		registerBeat(r)
+		registerBlock(r)
 		acts.register(r)
 	}})
 	for _, s := range shapes {
