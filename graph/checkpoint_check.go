@@ -126,6 +126,8 @@ func (n *Node) canBe(phase Phase) bool {
 		return n.Type == TypePause || n.Runs()
 	case PhaseChecking, PhaseRouting:
 		return n.Type.EdgeBearing()
+	case PhaseSettled: // never outlives the call that settles
+		return false
 	default:
 		return false
 	}
@@ -135,7 +137,8 @@ func (n *Node) canBe(phase Phase) bool {
 func (a *Activation) checkPhase() error {
 	missing := ""
 	switch a.Phase {
-	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding:
+	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding,
+		PhaseForking, PhaseSettled:
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		if a.At == nil {
 			missing = "at"

@@ -14,24 +14,26 @@ import (
 // actions unless nodes says otherwise ("b: fields"), and its join j. The run
 // ends at s, which shows what the join gave.
 func fork(fields, branches string, nodes ...string) string {
-	doc := "entry: f\nnodes:\n  - {id: f, type: fork, branches: [" + branches + "], join: j" + fields + "}\n"
-	join := "  - {id: j, type: join, next: s}\n"
 	own := map[string]string{}
 	for _, node := range nodes {
 		id, text, _ := strings.Cut(node, ": ")
 		own[id] = text
 	}
+	var doc strings.Builder
+	fmt.Fprintf(&doc, "entry: f\nnodes:\n  - {id: f, type: fork, branches: [%s], join: j%s}\n", branches, fields)
 	for branch := range strings.SplitSeq(branches, ", ") {
 		text := "run: act"
 		if own[branch] != "" {
 			text = own[branch]
 		}
-		doc += fmt.Sprintf("  - {id: %s, %s, next: j}\n", branch, text)
+		fmt.Fprintf(&doc, "  - {id: %s, %s, next: j}\n", branch, text)
 	}
+	join := "type: join"
 	if own["j"] != "" {
-		join = "  - {id: j, type: join, " + own["j"] + ", next: s}\n"
+		join += ", " + own["j"]
 	}
-	return doc + join + "  - {id: s, type: set, delta: {got: \"${ input }\"}, next: end}\n"
+	fmt.Fprintf(&doc, "  - {id: j, %s, next: s}\n  - {id: s, type: set, delta: {got: \"${ input }\"}, next: end}\n", join)
+	return doc.String()
 }
 
 // after is how long a play takes, in seconds.
@@ -142,7 +144,7 @@ func TestForkRules(t *testing.T) {
 	t.Parallel()
 	reducers := "state_reducers: {list: append, sum: sum, once: reject_conflict}\n"
 	calls := callbacks{
-		"pick":  func(s graph.Scope) (any, error) { return map[string]any{"picked": s.Input, "one": 1}, nil },
+		"pick":  func(s graph.Scope) (any, error) { return keyed("picked", s.Input) },
 		"list":  gives([]int{1}),
 		"break": func(graph.Scope) (any, error) { return nil, errors.New("no") },
 	}
@@ -167,7 +169,7 @@ func TestForkRules(t *testing.T) {
 			plays: plays{"a": {fails("boom")}, "b": {outputs(`2`, `{"k":1}`)}, "c": {oks(`{"k":2}`)}},
 			want: want{
 				status: graph.StatusCompleted,
-				state:  `{"got":{"b":2,"c":null},"one":1,"picked":[{"delta":{"k":1},"id":"b","output":2},{"delta":{"k":2},"id":"c","output":null}]}`,
+				state:  `{"got":{"b":2,"c":null},"picked":[{"delta":{"k":1},"id":"b","output":2},{"delta":{"k":2},"id":"c","output":null}]}`,
 			},
 		},
 		{

@@ -145,16 +145,11 @@ func (m *Machine) Paused() bool {
 	}
 	open := false
 	for i := range m.cp.Activations {
-		switch m.cp.Activations[i].Phase {
-		case PhasePaused:
-			open = true
-		case PhaseForking:
-			if m.forkMoves(&m.cp.Activations[i]) {
-				return false
-			}
-		default:
+		a := &m.cp.Activations[i]
+		if a.Phase != PhasePaused && (a.Phase != PhaseForking || m.forkMoves(a)) {
 			return false
 		}
+		open = open || a.Phase == PhasePaused
 	}
 	return open
 }

@@ -23,14 +23,14 @@ import (
 // ends at the join j and the node s, which shows what the join gave.
 func forkOf(fields string, branches ...string) string {
 	var ids []string
-	nodes := ""
+	var nodes strings.Builder
 	for _, branch := range branches {
 		id, text, _ := strings.Cut(branch, ": ")
 		ids = append(ids, id)
-		nodes += fmt.Sprintf("\n  - {id: %s, %s, next: j}", id, text)
+		fmt.Fprintf(&nodes, "\n  - {id: %s, %s, next: j}", id, text)
 	}
 	return fmt.Sprintf("\n  - {id: f, type: fork, branches: [%s], join: j%s}%s\n  - {id: s, type: set, output: \"${ input }\", next: end}",
-		strings.Join(ids, ", "), fields, nodes)
+		strings.Join(ids, ", "), fields, nodes.String())
 }
 
 const plainJoin = "\n  - {id: j, type: join, next: s}"
@@ -190,7 +190,7 @@ func TestForkOfFifty(t *testing.T) {
 	history := w.history(run)
 	tasks := temporaltest.Count(history, enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED)
 	require.Equal(t, 50, temporaltest.Count(history, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED))
-	require.Equal(t, 3+3*50+3*tasks, len(history.GetEvents()), "start, pin, three an action, tasks, close")
+	require.Len(t, history.GetEvents(), 3+3*50+3*tasks, "start, pin, three an action, tasks, close")
 }
 
 // Branches whose tasks together are more than one workflow task may hold are

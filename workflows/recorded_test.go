@@ -92,7 +92,8 @@ func cancelOnceActive(w *world, run client.WorkflowRun) {
 }
 
 // shapeGraphs are the documents of the shapes that no other test has.
-var shapeGraphs = []string{`
+var shapeGraphs = []string{
+	`
 version: 1
 id: turns
 entry: again

@@ -31,13 +31,13 @@ func branch(i int) string { return fmt.Sprintf("b%02d", i) }
 // forkDocument is the fork as a graph.
 func forkDocument() string {
 	var ids []string
-	nodes := ""
+	var nodes strings.Builder
 	for i := range forkLength {
 		ids = append(ids, branch(i))
-		nodes += fmt.Sprintf("  - {id: %s, run: add, args: {count: \"${ state.count }\"}, next: joined}\n", branch(i))
+		fmt.Fprintf(&nodes, "  - {id: %s, run: add, args: {count: \"${ state.count }\"}, next: joined}\n", branch(i))
 	}
 	return "version: 1\nid: fork\nentry: all\nnodes:\n  - {id: all, type: fork, branches: [" + strings.Join(ids, ", ") +
-		"], join: joined}\n" + nodes + "  - {id: joined, type: join, next: end}\n"
+		"], join: joined}\n" + nodes.String() + "  - {id: joined, type: join, next: end}\n"
 }
 
 // forkByHand is the fork as a team would write it: futures in a selector.
