@@ -202,7 +202,7 @@ func TestRestoreWhileLosersEnd(t *testing.T) {
 	require.Nil(t, failure)
 	restored.Advance(s.now, s.decider)
 	require.Equal(t, graph.StatusCompleted, restored.Status())
-	require.Equal(t, `{"got":{"a":1}}`, string(restored.Checkpoint().State.Raw()))
+	require.JSONEq(t, `{"got":{"a":1}}`, string(restored.Checkpoint().State.Raw()))
 	require.Nil(t, s.m.Outcome(), "the copy shares nothing with the machine")
 }
 
