@@ -16,7 +16,8 @@ type callback struct {
 
 // RegisterCallback adds the callback name, which graphs use as {call: NAME} where
 // Go decides better than an expression. T is string for choose and route (a
-// node id or end), bool for while, anything for args.
+// node id or end), bool for while, an object of state keys for merge, anything
+// for args.
 //
 // The version is part of the fingerprint of every graph that names the
 // callback: raise it when the function answers differently. It runs in an
@@ -73,8 +74,9 @@ func (s Scope) State(key string, v any) (bool, error) {
 	return true, nil
 }
 
-// Input decodes the node's input into v: what its predecessor passed on, or in a
-// route the node's own output.
+// Input decodes the node's input into v: what its predecessor passed on, in a
+// route the node's own output, and in a merge the list of what the branches that
+// completed gave, in declared order: [{id, output, delta}].
 func (s Scope) Input(v any) error {
 	if len(s.scope.Input) == 0 {
 		return decode([]byte("null"), v)
