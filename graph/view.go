@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Current is one activation as an operator sees it.
 type Current struct {
@@ -9,6 +12,8 @@ type Current struct {
 	Phase   Phase   `json:"phase"`
 	Attempt int     `json:"attempt"`           // the one under way
 	Waiting string  `json:"waiting,omitempty"` // what for
+	// Expires is when an open pause expires; its id is the Address.
+	Expires *time.Time `json:"expires,omitempty"`
 }
 
 // Current lists what is active now.
@@ -21,7 +26,7 @@ func (m *Machine) Current() []Current {
 			c.Address = Address(a.Node)
 		}
 		if a.Phase == PhasePaused {
-			c.Waiting = "an answer"
+			c.Waiting, c.Expires = "an answer", a.Pause.Expires
 		} else if a.Phase == PhaseForking {
 			c.Waiting = a.progress()
 		} else if w, ok := m.waiting(a); ok {
@@ -48,8 +53,9 @@ func (a *Activation) progress() string {
 
 // RunView is how far a run has come, for pictures.
 type RunView struct {
-	Nodes []NodeRecord
+	Nodes   []NodeRecord `json:"nodes"`
+	Current []Current    `json:"current"` // activations that are under way
 }
 
 // View is how far the run has come.
-func (m *Machine) View() *RunView { return &RunView{Nodes: m.cp.Nodes} }
+func (m *Machine) View() *RunView { return &RunView{Nodes: m.cp.Nodes, Current: m.Current()} }
