@@ -23,6 +23,8 @@ const (
 	ErrTypeTaskFailed      = "workflow_task_failed"
 	ErrTypeTerminated      = "terminated"       // somebody terminated the workflow
 	ErrTypeWorkflowTimeout = "workflow_timeout" // a timeout set on the workflow itself
+
+	ErrTypeNoSearchAttribute = "no_search_attribute" // the namespace lacks one that a list needs
 )
 
 // ErrNoWorker is matched by the error of an update or a query that no worker

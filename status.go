@@ -132,14 +132,6 @@ func (c *Client) Checkpoint(ctx context.Context, id string) (json.RawMessage, er
 	return raw, err
 }
 
-// Picture is the graph of a run as Mermaid text with the run drawn in. It needs
-// a worker.
-func (c *Client) Picture(ctx context.Context, id string) (string, error) {
-	var text string
-	err := c.needAnswer(ctx, id, workflows.QueryGraph, &text)
-	return text, err
-}
-
 // needAnswer puts a query for which there is no other source.
 func (c *Client) needAnswer(ctx context.Context, id, name string, v any) error {
 	err := c.query(ctx, id, "", name, v)

@@ -99,7 +99,7 @@ func (s *svg) edge(i int, d layered.Drawing, boxes []layered.Box) {
 		size := labelSize(lines)
 		s.line(`<rect x="%d" y="%d" width="%d" height="%d" rx="3" fill="#ffffff"/>`,
 			route.Label.X-size.W/2, route.Label.Y-size.H/2, size.W, size.H)
-		s.text(lines, route.Label, svgLabelLine, fmt.Sprintf(`font-size="%v" fill="#374151"`, svgLabelSize))
+		s.text(lines, 0, route.Label, svgLabelLine, fmt.Sprintf(`font-size="%v" fill="#374151"`, svgLabelSize))
 	}
 	s.line(`</g>`)
 }
@@ -142,16 +142,25 @@ func (s *svg) vertex(i int, at layered.Point, box layered.Box) {
 	s.line(`<g id="%s" class="%s"><title>%s</title>`, v.name, class, xmlText(strings.Join(v.lines, "\n")))
 	s.line(`<g fill="%s" stroke="%s" stroke-width="%d">%s</g>`, l.fill, l.stroke, l.strokeWidth, v.outline.svg(at, box))
 	middle := layered.Point{X: at.X + box.W/2, Y: at.Y + box.H/2}
-	s.text(s.texts[i], middle, svgLine, fmt.Sprintf(`font-size="%v"`, svgFontSize))
+	bold := len(wrap(v.lines[0], nodeColumns))
+	s.text(s.texts[i], bold, middle, svgLine, fmt.Sprintf(`font-size="%v"`, svgFontSize))
 	s.line(`</g>`)
 }
 
-// text writes lines around a middle. The first of a node is its id.
-func (s *svg) text(lines []string, middle layered.Point, high int, attributes string) {
+// text writes lines around a middle, the first of them bold.
+func (s *svg) text(lines []string, bold int, middle layered.Point, high int, attributes string) {
 	s.WriteString("<text " + attributes + ">")
 	top := middle.Y - high*len(lines)/2
 	for i, line := range lines {
-		_, _ = fmt.Fprintf(&s.Builder, `<tspan x="%d" y="%d">%s</tspan>`, middle.X, top+high*i+high*3/4, xmlText(line))
+		weight := ""
+		if i < bold {
+			weight = ` font-weight="600"`
+		}
+		s.span(middle.X, top+high*i+high*3/4, weight, line)
 	}
 	s.line("</text>")
+}
+
+func (s *svg) span(x, y int, weight, line string) {
+	_, _ = fmt.Fprintf(&s.Builder, `<tspan x="%d" y="%d"%s>%s</tspan>`, x, y, weight, xmlText(line))
 }

@@ -41,13 +41,15 @@ func (v *vertex) box(lines []string) layered.Box {
 		return layered.Box{W: w, H: h}
 	case outlineHexagon, outlineParallelogram:
 		w += 2 * slant
+		return layered.Box{W: w, H: h, Ports: w - 2*slant - padX}
 	case outlineBars:
 		w += 2 * barInset
 	case outlineStadium:
 		w += h / 2
+		return layered.Box{W: w, H: h, Ports: w - h}
 	case outlineBox:
 	}
-	return layered.Box{W: w, H: h, Ports: w - 2*padX - 2*slant}
+	return layered.Box{W: w, H: h, Ports: w - 2*padX}
 }
 
 // svg draws the outline in its room.

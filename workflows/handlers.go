@@ -19,6 +19,7 @@ func (r *run) setHandlers(ctx workflow.Context) error {
 		{QueryPauses, "The open pauses: what each asks, shows and accepts.", r.queryPauses},
 		{QueryCheckpoint, "The whole state of the run.", r.queryCheckpoint},
 		{QueryGraph, "The graph as Mermaid text with the run drawn in.", r.queryGraph},
+		{QueryView, "The document and how far the run has come, to draw from.", r.queryView},
 	} {
 		options := workflow.QueryHandlerOptions{Description: q.description}
 		if err := workflow.SetQueryHandlerWithOptions(ctx, q.name, q.handler, options); err != nil {
@@ -63,4 +64,19 @@ func (r *run) queryGraph() (string, error) {
 		return "", r.notBegun()
 	}
 	return graph.Mermaid(r.machine.Plan().Document, r.machine.View()), nil
+}
+
+// View is what a picture of a run is drawn from: the answer to [QueryView].
+type View struct {
+	Document *graph.Document `json:"document"`
+	Run      *graph.RunView  `json:"run"`
+}
+
+// queryView leaves the drawing to who asks: the layout of a large graph takes
+// longer than a workflow task may.
+func (r *run) queryView() (converter.RawValue, error) {
+	if r.machine == nil {
+		return converter.RawValue{}, r.notBegun()
+	}
+	return activities.Plain(View{Document: r.machine.Plan().Document, Run: r.machine.View()})
 }

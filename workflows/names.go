@@ -16,6 +16,7 @@ const (
 	QueryPauses     = "pauses"     // the open pauses
 	QueryCheckpoint = "checkpoint" // the whole state of the run
 	QueryGraph      = "graph"      // Mermaid text with the run drawn in
+	QueryView       = "view"       // the document and how far the run has come, to draw from
 )
 
 // Search attributes that runs write where the pin has them.

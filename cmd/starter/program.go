@@ -78,7 +78,8 @@ func (p *program) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error(), "") })
 	root.AddCommand(
 		p.validateCommand(), p.describeCommand(), p.renderCommand(), p.runCommand(), p.statusCommand(),
-		p.awaitCommand(), p.resumeCommand(), p.cancelCommand(), p.checkpointCommand(), p.doctorCommand(),
+		p.awaitCommand(), p.watchCommand(), p.listCommand(), p.resumeCommand(), p.cancelCommand(), p.checkpointCommand(),
+		p.doctorCommand(),
 	)
 	return root
 }

@@ -12,12 +12,16 @@ type progress struct {
 	say   func(format string, args ...any)
 	nodes map[string]graph.NodeRecord
 	waits map[graph.Address]string
-	note  string // seen once; said when it is seen again
+	asked map[graph.Address]bool // pauses
+	note  string                 // seen once; said when it is seen again
 	said  string
 }
 
 func newProgress(say func(string, ...any)) *progress {
-	return &progress{say: say, nodes: map[string]graph.NodeRecord{}, waits: map[graph.Address]string{}}
+	return &progress{
+		say: say, nodes: map[string]graph.NodeRecord{},
+		waits: map[graph.Address]string{}, asked: map[graph.Address]bool{},
+	}
 }
 
 // see takes the next report.
@@ -37,6 +41,13 @@ func (p *progress) see(r tidemill.Report) {
 		if r.Note == "" && p.waits[waiting.Address] != waiting.Reason {
 			p.waits[waiting.Address] = waiting.Reason
 			p.say("  %-12s %s", waiting.Address, waiting.Reason)
+		}
+	}
+	for _, pause := range r.Pauses {
+		if r.Note == "" && !p.asked[pause.ID] {
+			p.asked[pause.ID] = true
+			p.say("  %-12s open: %s", pause.ID, pauseText(pause))
+			p.say("  %-12s answer it with: %s", "", tidemill.ResumeCommand(pause))
 		}
 	}
 	// A run that has just been started does not answer yet; only what lasts is

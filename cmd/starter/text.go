@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/graph"
 )
 
 // writeReport is the outcome document for people.
@@ -90,12 +91,29 @@ func writeOpen(line func(name, format string, args ...any), r tidemill.Report) {
 		line("", "answer it with: %s", tidemill.ResumeCommand(pause))
 	}
 	for _, waiting := range r.Waiting {
-		text := fmt.Sprintf("%s: %s", waiting.Address, waiting.Reason)
-		if waiting.NextCheck != nil {
-			text += ", next at " + waiting.NextCheck.Format(time.RFC3339)
-		}
-		line("waiting", "%s", text)
+		line("waiting", "%s", waitingText(waiting))
 	}
+}
+
+// waitingText is what an activation waits for.
+func waitingText(w graph.Waiting) string {
+	text := fmt.Sprintf("%s: %s", w.Address, w.Reason)
+	if w.NextCheck != nil {
+		text += ", next at " + w.NextCheck.Format(time.RFC3339)
+	}
+	return text
+}
+
+// pauseText is what a pause asks, on one line.
+func pauseText(p tidemill.OpenPause) string {
+	text := p.Reason
+	if p.Summary != "" {
+		text += ": " + strings.Join(strings.Fields(p.Summary), " ")
+	}
+	if p.Expires != nil {
+		text += ", expires " + p.Expires.Format(time.RFC3339)
+	}
+	return text
 }
 
 func errorText(r tidemill.Report) string {
