@@ -71,5 +71,6 @@ func Place(boxes []Box, edges []Edge) Drawing {
 	s.bend()
 	s.arrange()
 	s.settle()
+	s.straighten()
 	return s.drawing()
 }
