@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/internal/temporaltest"
 )
 
@@ -356,4 +357,70 @@ func ExampleClient_Doctor() {
 	// Output:
 	// no worker polls task queue "nobody-polls-this": runs start and then wait
 	//   start a worker with task_queue: nobody-polls-this
+}
+
+// List finds runs by graph and status, without asking them.
+func ExampleClient_List() {
+	c := dial()
+	defer c.Close()
+
+	runs := tidemill.NewClient(c, tidemill.ClientOptions{})
+	list, err := runs.List(context.Background(), tidemill.ListOptions{Graph: "nobody-has-run-this", Status: tidemill.StatusPaused})
+	fmt.Println(len(list.Runs), list.More, err)
+	// Output: 0 false <nil>
+}
+
+// Watch shows a run on its way; the last report is the outcome.
+func ExampleClient_Watch() {
+	c := dial()
+	defer c.Close()
+	defer serve(c, newApp(), "watch")()
+
+	ctx := context.Background()
+	runs := tidemill.NewClient(c, tidemill.ClientOptions{TaskQueue: "watch"})
+	run, err := runs.Start(ctx, tidemill.StartOptions{Graph: "approval", ID: "order-9", Input: map[string]string{"order": "9"}})
+	if err != nil {
+		log.Panic(err)
+	}
+	answered := false
+	for report, err := range runs.Watch(ctx, run.ID) {
+		switch {
+		case err != nil:
+			log.Panic(err)
+		case report.Finished != nil:
+			fmt.Println(report.Status, string(report.Output))
+		case len(report.Pauses) > 0 && !answered:
+			answered = true
+			fmt.Println("it asks:", report.Pauses[0].Summary)
+			if _, err := runs.Resume(ctx, run.ID, tidemill.ResumeOptions{Input: map[string]bool{"approved": true}}); err != nil {
+				log.Panic(err)
+			}
+		}
+	}
+	// Output:
+	// it asks: Order 9
+	// completed "9 is shipped"
+}
+
+// View holds what pictures are drawn from.
+func ExampleClient_View() {
+	c := dial()
+	defer c.Close()
+	defer serve(c, newApp(), "view")()
+
+	ctx := context.Background()
+	runs := tidemill.NewClient(c, tidemill.ClientOptions{TaskQueue: "view"})
+	if _, err := runs.Start(ctx, tidemill.StartOptions{Graph: "approval", ID: "order-10", Input: map[string]string{"order": "10"}}); err != nil {
+		log.Panic(err)
+	}
+	if _, err := runs.Await(ctx, "order-10", tidemill.AwaitOptions{}); err != nil {
+		log.Panic(err)
+	}
+	view, err := runs.View(ctx, "order-10")
+	if err != nil {
+		log.Panic(err)
+	}
+	picture := graph.SVG(view.Document, view.Run)
+	fmt.Println(strings.HasPrefix(picture, "<svg "), strings.Contains(picture, "open: approve#1"))
+	// Output: true true
 }

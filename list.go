@@ -43,9 +43,9 @@ type Listed struct {
 	Waiting  []graph.Address `json:"waiting"` // ids of open pauses, at most 20
 }
 
-// List is the page of runs that a [Client.List] gave.
+// List is what [Client.List] gave.
 type List struct {
-	Runs []Listed `json:"runs"` // the youngest first
+	Runs []Listed `json:"runs"`
 	More bool     `json:"more"` // there are others, beyond the limit
 	// Missing are the search attributes that the namespace lacks: without
 	// TidemillStatus a paused run is listed as running, and without
@@ -53,9 +53,9 @@ type List struct {
 	Missing []string `json:"missing_search_attributes"`
 }
 
-// List lists runs, open and closed, the youngest first. A namespace without the
-// search attributes that a question needs gives an error of type
-// no_search_attribute, which says how to add them.
+// List lists runs: the open ones, the youngest first, then the closed ones, the
+// last closed first. A namespace without the search attributes that a list needs
+// gives an error of type no_search_attribute, which says how to add them.
 func (c *Client) List(ctx context.Context, o ListOptions) (List, error) {
 	namespace, err := c.Namespace(ctx)
 	if err != nil {

@@ -181,6 +181,21 @@ func TestWithoutSearchAttributes(t *testing.T) {
 		" --name TidemillGraph --type Keyword --name TidemillStatus --type Keyword --name TidemillWaiting --type KeywordList"
 	require.Equal(t, command, diagnosis.Findings[0].Fix)
 
+	// A list says what it lacks, and gives what can be had without it.
+	for _, o := range []tidemill.ListOptions{{}, {Status: tidemill.StatusFailed}, {Graph: "approval", Status: tidemill.StatusPaused}} {
+		_, err = w.runs.List(t.Context(), o)
+		require.Equal(t, tidemill.ErrTypeNoSearchAttribute, tidemill.ErrorType(err), "%v", err)
+		require.Contains(t, err.Error(), "temporal operator search-attribute create --namespace 'default' --name Tidemill")
+	}
+	var list tidemill.List
+	temporaltest.Wait(t, within, "the run to be found", func() bool {
+		list, err = w.runs.List(t.Context(), tidemill.ListOptions{Graph: "approval"})
+		require.NoError(t, err)
+		return len(list.Runs) == 1
+	})
+	require.Equal(t, tidemill.StatusRunning, list.Runs[0].Status, "that it is paused is not known")
+	require.Equal(t, diagnosis.Missing, list.Missing)
+
 	// The command must be one that works.
 	_, err = server.CLI(t.Context(), "operator", "search-attribute", "create", "--namespace", "default",
 		"--name", "TidemillGraph", "--type", "Keyword", "--name", "TidemillStatus", "--type", "Keyword", "--name", "TidemillWaiting", "--type", "KeywordList")

@@ -81,8 +81,10 @@ func TestValidateWarnsOfCallbacks(t *testing.T) {
 func TestDescribeAndRender(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"describe.golden": {"describe", "testdata/approval.yaml"},
-		"render.golden":   {"render", "testdata/approval.yaml", "--format", "mermaid"},
+		"describe.golden":   {"describe", "testdata/approval.yaml"},
+		"render.golden":     {"render", "testdata/approval.yaml", "--format", "mermaid"},
+		"render.dot.golden": {"render", "testdata/approval.yaml", "--format", "dot"},
+		"render.svg.golden": {"render", "testdata/approval.yaml", "--format", "svg"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

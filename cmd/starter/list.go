@@ -17,8 +17,8 @@ func (p *program) listCommand() *cobra.Command {
 	var status string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List runs, the youngest first",
-		Long: "List runs, open and closed, the youngest first, as the server's search knows them: a moment late.\n" +
+		Short: "List runs, the open ones first",
+		Long: "List runs: the open ones, the youngest first, then the closed ones, as the server's search knows them, a moment late.\n" +
 			"A list of all graphs needs the search attribute TidemillGraph in the namespace, and a list of paused or\n" +
 			"running ones TidemillStatus; starter doctor shows how to add them.",
 		Args: exactly(0, "no argument"),

@@ -38,9 +38,12 @@ func TestStory(t *testing.T) {
 	require.Contains(t, r.out, "pause    approve#1 (approval): Order 7\n")
 	require.Contains(t, r.out, `answer it with: temporal workflow signal --workflow-id '`+id+`' --name 'resume:approve#1' --input '{"approved":true}'`)
 
-	r = w.call(t, "render", "--run", id)
-	require.Equal(t, exitCompleted, r.code)
-	require.Contains(t, r.out, "flowchart")
+	for format, begin := range map[string]string{"mermaid": "flowchart", "dot": "digraph", "svg": "<svg"} {
+		r = w.call(t, "render", "--run", id, "--format", format)
+		require.Equal(t, exitCompleted, r.code)
+		require.True(t, strings.HasPrefix(r.out, begin), r.out)
+		require.Contains(t, r.out, "open: approve#", "the open pause is drawn in")
+	}
 
 	r = w.call(t, "checkpoint", id)
 	require.Equal(t, exitCompleted, r.code)
@@ -99,7 +102,12 @@ func TestExitCodes(t *testing.T) {
 		{"an unknown flag", []string{"status", "x", "--now"}, exitUsage, "", typeUsage},
 		{"an unknown verb", []string{"begin"}, exitUsage, "", typeUsage},
 		{"no answer", []string{"resume", "x"}, exitUsage, "", typeUsage},
-		{"a picture of a later version", []string{"render", "testdata/echo.yaml", "--format", "dot"}, exitUsage, "", typeUsage},
+		{"a picture in an unknown format", []string{"render", "testdata/echo.yaml", "--format", "png"}, exitUsage, "", typeUsage},
+		{"a picture of an unknown run", []string{"render", "--run", "nobody"}, exitFailed, "", tidemill.ErrTypeNotFound},
+		{"an unknown run to watch", []string{"watch", "nobody"}, exitFailed, "", tidemill.ErrTypeNotFound},
+		{"a list of nothing", []string{"list", "--limit", "0"}, exitUsage, "", typeUsage},
+		{"a list by an unknown status", []string{"list", "--status", "done"}, exitUsage, "", graph.ErrTypeInvalidRunOptions},
+		{"a list of no graph", []string{"list", "--graph", "a b"}, exitUsage, "", graph.ErrTypeUnknownGraph},
 		{"a picture of nothing", []string{"render"}, exitUsage, "", typeUsage},
 	} {
 		t.Run(test.name, func(t *testing.T) {
