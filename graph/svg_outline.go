@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidemill/tidemill/graph/internal/layered"
 )
@@ -85,11 +86,11 @@ func ellipse(x, y, rx, ry int) string {
 }
 
 func polygon(coordinates ...int) string {
-	points := ""
+	points := make([]string, 0, len(coordinates)/2)
 	for i := 0; i < len(coordinates); i += 2 {
-		points += fmt.Sprintf("%d,%d ", coordinates[i], coordinates[i+1])
+		points = append(points, fmt.Sprintf("%d,%d", coordinates[i], coordinates[i+1]))
 	}
-	return `<polygon points="` + points[:len(points)-1] + `"/>`
+	return `<polygon points="` + strings.Join(points, " ") + `"/>`
 }
 
 // meet moves the end of an arrow from the room of the vertex to its outline.

@@ -29,7 +29,7 @@ const (
 func wrap(text string, columns int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(pictureText(text)) {
+	for word := range strings.FieldsSeq(pictureText(text)) {
 		if line != "" && width(line)+1+width(word) <= columns {
 			line += " " + word
 			continue
