@@ -125,7 +125,7 @@ func nodeBranches(r tidemill.Report) (branches []branch, left int) {
 	}
 	for _, pause := range r.Pauses {
 		hang(pause.ID, string(pause.ID)+" is open: "+pauseText(pause))
-		hang(pause.ID, "answer it with: "+tidemill.ResumeCommand(pause))
+		hang(pause.ID, answerText(pause))
 	}
 	for _, waiting := range r.Waiting {
 		hang(waiting.Address, waitingText(waiting))
@@ -140,6 +140,13 @@ func nodeOf(at graph.Address) string {
 		return ""
 	}
 	return segments[0].Node
+}
+
+// answerText says how a pause is answered, in fewer columns than the command of
+// Temporal's own takes: a line that is too long for the screen is cut.
+func answerText(p tidemill.OpenPause) string {
+	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+	return fmt.Sprintf("answer it with: starter resume %s --pause %s --input JSON", quote(p.WorkflowID), quote(string(p.ID)))
 }
 
 // plain is text that cannot steer a terminal, on one line.

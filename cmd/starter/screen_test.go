@@ -36,8 +36,24 @@ func TestTree(t *testing.T) {
 		"│  └─ fetch#2: backing off before the next attempt",
 		"└─ approve  paused",
 		"   ├─ approve#1 is open: approval: Order 7  [2Jis large",
-		"   └─ answer it with: temporal workflow signal --workflow-id 'order-7' --name 'resume:approve#1' --input '{}'",
+		"   └─ answer it with: starter resume 'order-7' --pause 'approve#1' --input JSON",
 	}, tree(reviewed()))
+}
+
+// What waits in a child graph hangs below the node that started it.
+func TestTreeHangsDeepThingsUp(t *testing.T) {
+	t.Parallel()
+	r := reviewed()
+	r.Pauses[0].ID, r.Pauses[0].WorkflowID = "approve#1/ask#3", "it's"
+	r.Pauses[0].Summary = ""
+	r.Waiting = []graph.Waiting{{Address: "5", Reason: "activity ship, attempt 1"}}
+	require.Equal(t, []string{
+		"├─ fetch    active ×2",
+		"├─ approve  paused",
+		"│  ├─ approve#1/ask#3 is open: approval",
+		`│  └─ answer it with: starter resume 'it'\''s' --pause 'approve#1/ask#3' --input JSON`,
+		"└─ 5: activity ship, attempt 1",
+	}, tree(r)[1:])
 }
 
 // A tree that is higher than the screen cannot be drawn over, so old news are
