@@ -137,7 +137,8 @@ func (c Current) line(n *Node) string {
 		return line
 	}
 	var parts []string
-	if c.Attempt > 1 && n.Retry != nil {
+	trying := c.Phase == PhaseRunning || c.Phase == PhaseBackoff || c.Phase == PhaseInterrupted
+	if trying && c.Attempt > 1 && n.Retry != nil {
 		parts = append(parts, fmt.Sprintf("attempt %d of %d", c.Attempt, n.Retry.MaxAttempts))
 	}
 	if c.Waiting != "" {

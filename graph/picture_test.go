@@ -195,6 +195,20 @@ func TestPicturesEscape(t *testing.T) {
 	}
 }
 
+// A node that has failed for good has no next attempt.
+func TestPicturesCountAttemptsUnderWay(t *testing.T) {
+	t.Parallel()
+	doc := compiled(t, readFile(t, "order-review.yaml")).Document
+	for phase, shown := range map[graph.Phase]bool{
+		graph.PhaseRunning: true, graph.PhaseBackoff: true, graph.PhaseInterrupted: true, graph.PhaseFailed: false, graph.PhaseCancelled: false,
+	} {
+		run := &graph.RunView{Current: []graph.Current{{Node: "fetch", Address: "fetch#1", Phase: phase, Attempt: 2}}}
+		for _, p := range picturings {
+			require.Equal(t, shown, strings.Contains(p.draw(doc, run), "attempt 2 of 3"), "%s in %s", phase, p.extension)
+		}
+	}
+}
+
 // Pictures show what a run's machine says, through the JSON of a query.
 func TestRunViewSurvivesJSON(t *testing.T) {
 	t.Parallel()
