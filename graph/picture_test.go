@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -163,7 +164,8 @@ func TestPicturesShowEverything(t *testing.T) {
 				require.Contains(t, dot, "\n    "+name[n.ID]+" -> "+name[to])
 			}
 		}
-		require.Equal(t, ways, strings.Count(dot, " -> "))
+		arrows := regexp.MustCompile(`(?m)^    \w+ -> \w+`).FindAllString(dot, -1) // a label may hold an arrow as well
+		require.Len(t, arrows, ways)
 		require.Contains(t, shown, " start "+name[doc.Entry]+":")
 	})
 }
