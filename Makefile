@@ -17,6 +17,9 @@ endif
 # The race detector needs a C compiler; Go says whether it has one.
 RACE := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
+# What the linters remember holds file names, which are wrong in another checkout.
+export GOLANGCI_LINT_CACHE := $(CURDIR)/bin/.golangci-cache
+
 FUZZTIME ?= 1m
 
 .PHONY: help
