@@ -21,7 +21,7 @@ func (m *Machine) Current() []Current {
 	var list []Current
 	for i := range m.cp.Activations {
 		a := &m.cp.Activations[i]
-		c := Current{Node: a.Node, Address: a.Address, Phase: a.Phase, Attempt: a.Attempts + 1}
+		c := Current{Node: a.Node, Address: a.Address, Phase: a.Phase, Attempt: a.attempt()}
 		if c.Address == "" {
 			c.Address = Address(a.Node)
 		}
@@ -38,6 +38,15 @@ func (m *Machine) Current() []Current {
 		list = append(list, c)
 	}
 	return list
+}
+
+// attempt is the number of the attempt that is under way or comes next, and of
+// the last one when no more will be made.
+func (a *Activation) attempt() int {
+	if a.Attempts > 0 && (a.Phase == PhaseFailed || a.Phase == PhaseCancelled || a.Phase == PhasePaused) {
+		return a.Attempts
+	}
+	return a.Attempts + 1
 }
 
 // progress is how far a fork has come.
