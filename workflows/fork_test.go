@@ -227,7 +227,7 @@ func TestForkOfManyPauses(t *testing.T) {
 	require.Len(t, report.Pauses, 25)
 	described, err := w.client.DescribeWorkflow(t.Context(), run.GetID(), run.GetRunID())
 	require.NoError(t, err)
-	waiting, ok := described.TypedSearchAttributes.GetKeywordList(temporal.NewSearchAttributeKeyKeywordList(workflows.AttributeWaiting))
+	waiting, ok := described.TypedSearchAttributes.GetKeywordList(temporal.NewSearchAttributeKeyKeywordList(activities.AttributeWaiting))
 	require.True(t, ok)
 	require.Len(t, waiting, 21)
 	require.Contains(t, waiting, "+5")

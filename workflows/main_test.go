@@ -91,7 +91,7 @@ func (w *world) start(p parts) worker.Worker {
 	}
 	options := activities.Options{
 		Registry: registry, Catalogue: catalogue,
-		SearchAttributes: []string{workflows.AttributeGraph, workflows.AttributeStatus, workflows.AttributeWaiting},
+		SearchAttributes: []string{activities.AttributeGraph, activities.AttributeStatus, activities.AttributeWaiting},
 	}
 	if p.edit != nil {
 		p.edit(&options)

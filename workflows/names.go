@@ -19,13 +19,5 @@ const (
 	QueryView       = "view"       // the document and how far the run has come, to draw from
 )
 
-// Search attributes that runs write where the pin has them.
-const (
-	AttributeGraph   = "TidemillGraph"   // Keyword: the graph's id
-	AttributeStatus  = "TidemillStatus"  // Keyword: running or paused
-	AttributeWaiting = "TidemillWaiting" // KeywordList: ids of open pauses
-	AttributeTrigger = "TidemillTrigger" // Keyword: the trigger that started the run
-)
-
 // unlimited stands for a node's timeout of none: the server demands one.
 const unlimited = 10 * 365 * 24 * time.Hour

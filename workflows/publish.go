@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -43,14 +44,14 @@ func (r *run) publish(ctx workflow.Context) {
 func (r *run) updates(now attributes) []temporal.SearchAttributeUpdate {
 	var updates []temporal.SearchAttributeUpdate
 	has := func(name string) bool { return slices.Contains(r.pin.SearchAttributes, name) }
-	if has(AttributeGraph) {
-		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(AttributeGraph).ValueSet(r.info.WorkflowType.Name))
+	if has(activities.AttributeGraph) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(activities.AttributeGraph).ValueSet(r.info.WorkflowType.Name))
 	}
-	if has(AttributeStatus) {
-		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(AttributeStatus).ValueSet(string(now.status)))
+	if has(activities.AttributeStatus) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(activities.AttributeStatus).ValueSet(string(now.status)))
 	}
-	if has(AttributeWaiting) {
-		updates = append(updates, temporal.NewSearchAttributeKeyKeywordList(AttributeWaiting).ValueSet(now.waiting))
+	if has(activities.AttributeWaiting) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeywordList(activities.AttributeWaiting).ValueSet(now.waiting))
 	}
 	return updates
 }

@@ -38,7 +38,7 @@ func costs() map[string]cost {
   - {id: a, type: pause, next: end}`
 	const strict = `
   - {id: a, type: pause, resume_schema: {type: object}, next: end}`
-	all := []string{workflows.AttributeGraph, workflows.AttributeStatus, workflows.AttributeWaiting}
+	all := []string{activities.AttributeGraph, activities.AttributeStatus, activities.AttributeWaiting}
 	return map[string]cost{
 		"one `set` node with a literal output":                           {nodes: "\n  - {id: a, type: set, output: 1, next: end}"},
 		"one `set` node with an expression":                              {nodes: "\n  - {id: a, type: set, output: \"${ state.count }\", next: end}"},

@@ -19,7 +19,7 @@ func TestSurface(t *testing.T) {
 	require.ElementsMatch(t, tags(t, "workflows/resume.go", "ResumeInput"), manual.firstSpans(t, "update"))
 
 	// No run of this version has a trigger.
-	attributes := without(words(t, "workflows/names.go", "Attribute"), "TidemillTrigger")
+	attributes := without(words(t, "activities/probe.go", "Attribute"), "TidemillTrigger")
 	require.ElementsMatch(t, attributes, manual.firstSpans(t, "attributes"))
 
 	// These are refused, and named as such below the table.
