@@ -31,6 +31,8 @@ const (
 	AskUntil   QuestionKind = "until"    // Node.Until: Output, RFC 3339 text
 	AskRecover QuestionKind = "recover"  // OnError.Output and Delta of a branch: Output, Delta
 	AskMerge   QuestionKind = "merge"    // Node.MergeCall over Subject: Delta
+	AskInput   QuestionKind = "input"    // Node.Input of a child graph: Output, an object
+	AskItems   QuestionKind = "items"    // Node.Items and Key of a map: Output, a list, and Keys
 	AskSchema  QuestionKind = "schema"   // Subject against Schema: Failure or nothing
 )
 
@@ -40,6 +42,8 @@ type Scope struct {
 	Input  json.RawMessage
 	Result json.RawMessage // AskValues
 	Error  *Failure        // AskOnError, AskRecover
+	Item   json.RawMessage // in a map's item; absent elsewhere
+	Index  int             // of Item
 	Run    RunFacts
 }
 
@@ -52,6 +56,7 @@ type Decision struct {
 	Delta   value.Object    `json:"delta,omitempty"`
 	Summary string          `json:"summary,omitempty"`
 	Show    json.RawMessage `json:"show,omitempty"`
+	Keys    []string        `json:"keys,omitempty"` // AskItems: a label per item, when the map has a key
 	Failure *Failure        `json:"failure,omitempty"`
 }
 

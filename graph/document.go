@@ -53,6 +53,16 @@ type Document struct {
 	Reducers     []Reducer       `json:"state_reducers,omitempty"` // sorted by key
 	Nodes        []Node          `json:"nodes"`                    // in declared order
 	Callbacks    []Callback      `json:"callbacks,omitempty"`      // named in the graph, sorted by name
+	// Graphs are the graphs of the catalogue that workflow nodes name, with the
+	// fingerprints they had when the document was linked, sorted by id. Those
+	// that an inline child names stand in the child.
+	Graphs []GraphRef `json:"graphs,omitempty"`
+}
+
+// GraphRef is a graph as another one depends on it.
+type GraphRef struct {
+	ID          string `json:"id"`
+	Fingerprint string `json:"fingerprint"`
 }
 
 // Reducer says how deltas of one state key are combined.
@@ -116,6 +126,19 @@ type Node struct {
 	ArgsCall         string          `json:"args_call,omitempty"`
 	MaxInterruptions *int            `json:"max_interruptions,omitempty"`
 	CancelGrace      Duration        `json:"cancel_grace,omitzero"`
+	Mode             Mode            `json:"mode,omitempty"` // local only for an action declared idempotent
+
+	// workflow.
+	Workflow *Child          `json:"workflow,omitempty"`
+	Input    json.RawMessage `json:"input,omitempty"`     // value, an object; absent: the whole state
+	Deadline Duration        `json:"deadline,omitzero"`   // of the child; zero: its document's
+	MaxSteps int             `json:"max_steps,omitempty"` // of the child; zero: its document's
+
+	// map. Its MaxConcurrency is the window.
+	Items    json.RawMessage `json:"items,omitempty"` // value, a list
+	Item     *Node           `json:"item,omitempty"`  // its ID is [ItemID] of the map's
+	Key      json.RawMessage `json:"key,omitempty"`   // value, the label of an item
+	Tolerate *Tolerance      `json:"tolerate,omitempty"`
 
 	// pause.
 	Reason       string          `json:"reason,omitempty"`
@@ -151,6 +174,33 @@ type Node struct {
 	MaxIterations int    `json:"max_iterations,omitempty"`
 	OnExhausted   string `json:"on_exhausted,omitempty"`
 }
+
+// Child is the graph that a workflow node runs: one of the catalogue, by its id,
+// or an inline document, whose id Graph then is.
+type Child struct {
+	Graph    string    `json:"graph"`
+	Document *Document `json:"document,omitempty"`
+}
+
+// Mode is how an action is run.
+type Mode string
+
+// The modes of an action.
+const (
+	ModeRemote Mode = ""      // as an activity
+	ModeLocal  Mode = "local" // as a local activity, while no remote node of the run is open
+)
+
+// Tolerance is how many items of a map may fail before the map does: a number,
+// or a share of the list.
+type Tolerance struct {
+	Count   int     `json:"count,omitempty"`
+	Percent float64 `json:"percent,omitempty"` // 0 to 100
+}
+
+// ItemID is the id of the node that a map runs for each item. No document can
+// spell it.
+func ItemID(mapID string) string { return mapID + "/item" }
 
 // Run names what an action runs: a registered action, or an activity of any
 // SDK on any task queue.

@@ -18,6 +18,29 @@ type RunNode struct {
 	Args json.RawMessage
 	// MaxAttempts is how many attempts the driver may make by itself.
 	MaxAttempts int
+	// Local asks for a local activity.
+	Local bool
+}
+
+// StartChild asks for a child workflow: of a graph, or of a map that is long
+// enough to have a run of its own. The driver answers with [Machine.End], in
+// between with [Machine.Told]; [CancelNode] asks for it to be cancelled.
+type StartChild struct {
+	Address Address // of the activation; Start.Address is that of the attempt
+	Node    *Node
+	Graph   string          // the workflow type
+	Input   json.RawMessage // the child's input, an object; for a map the state its items read
+	Start   ChildStart
+	// Document is set for an inline child: its documents are handed over at once.
+	Document *Document
+}
+
+// Forward asks for an answer to be handed to the child that holds its pause. The
+// child's [ChildReport] says what became of it.
+type Forward struct {
+	Address Address // of the activation that runs the child
+	Request string
+	Answer  Answer
 }
 
 // CancelNode asks for the open activity of an address to be cancelled. The
@@ -35,6 +58,8 @@ type SetTimer struct {
 type StopTimer struct{ Address Address }
 
 func (RunNode) effect()    {}
+func (StartChild) effect() {}
+func (Forward) effect()    {}
 func (CancelNode) effect() {}
 func (SetTimer) effect()   {}
 func (StopTimer) effect()  {}

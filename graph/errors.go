@@ -50,10 +50,18 @@ const (
 	ErrTypeReducerConflict        = "state_reducer_conflict"
 	ErrTypeReducerTypeMismatch    = "state_reducer_type_mismatch"
 	ErrTypeReducerNumericOverflow = "state_reducer_numeric_overflow"
+	ErrTypeMapItemsInvalid        = "map_items_invalid"
+	ErrTypeMapTolerance           = "map_tolerance_exceeded"
 	ErrTypeBudgetExhausted        = "budget_exhausted"
 	ErrTypePauseExpired           = "pause_expired"
 	ErrTypeDeadlineExceeded       = "deadline_exceeded"
 	ErrTypeCancelled              = "cancelled"
+
+	// Child. The child's own failure is the cause.
+	ErrTypeChildFailed      = "nested_workflow_failed"
+	ErrTypeChildTimedOut    = "nested_workflow_timed_out"
+	ErrTypeChildCancelled   = "nested_workflow_cancelled"
+	ErrTypeChildStartFailed = "nested_workflow_start_failed"
 
 	// Answers to a pause.
 	ErrTypeResumeInputRequired = "resume_input_required"

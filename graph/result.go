@@ -86,6 +86,7 @@ const (
 	InterruptShutdown      Interruption = "worker_stopped" // the worker was told to stop
 	InterruptNotRegistered Interruption = "not_registered" // no polling worker has the activity type
 	InterruptReset         Interruption = "reset"          // an operator reset the activity
+	InterruptIDTaken       Interruption = "id_taken"       // an earlier run's child still has the workflow id
 )
 
 // RunFacts are the facts of a run that expressions see as run.
@@ -118,6 +119,8 @@ type Task struct {
 	Node   *Node           `json:"node"`
 	Run    RunFacts        `json:"run"`
 	Input  json.RawMessage `json:"input"`
+	Item   json.RawMessage `json:"item,omitempty"`  // in a map's item
+	Index  int             `json:"index,omitempty"` // of Item
 	State  value.Object    `json:"state"`
 	Limits Limits          `json:"limits"`
 	// Before counts the attempts made before this scheduling.

@@ -1,0 +1,65 @@
+package graph
+
+import (
+	"encoding/json"
+)
+
+// ChildStart is the third argument of a run that another one started: what the
+// child inherits. Stable: histories hold it.
+type ChildStart struct {
+	Fingerprint string   `json:"fingerprint"` // of the child's document
+	Root        string   `json:"root"`        // workflow id of the outermost run
+	Address     Address  `json:"address"`     // begins the addresses of all that the child does
+	Lineage     string   `json:"lineage"`     // begins its idempotency keys
+	Lane        Lane     `json:"lane,omitzero"`
+	Deadline    Duration `json:"deadline,omitzero"` // replaces the document's; zero: it does not
+	MaxSteps    int      `json:"max_steps,omitempty"`
+	// Left is what remains of the parent's budget of running time, Timeout the
+	// node's own limit of an attempt; zero: none. The child's budget is the
+	// smallest of them and of its deadline.
+	Left    Duration `json:"left,omitzero"`
+	Timeout Duration `json:"timeout,omitzero"`
+	// Map is set when the run carries out one map of its graph.
+	Map *MapStart `json:"map,omitempty"`
+	// Documents are handed over when no worker has the graph any more: the child's
+	// first, then every graph that it names, directly or through others.
+	Documents []*Document `json:"documents,omitempty"`
+}
+
+// MapStart is the map that a run of its own carries out.
+type MapStart struct {
+	Node  string          `json:"node"`
+	Input json.RawMessage `json:"input"` // of the map
+	Items json.RawMessage `json:"items"` // the list
+	Keys  []string        `json:"keys,omitempty"`
+}
+
+// ChildResult is the result of a run that another one started: its output, and
+// the top-level state keys it changed.
+type ChildResult struct {
+	Output  json.RawMessage `json:"output"`
+	Changed json.RawMessage `json:"changed"` // an object
+}
+
+// ChildReport is what a child tells its parent while it is open: whether all of
+// it waits for people, which pauses are open in it and below it, and what became
+// of the answers that were handed to it.
+type ChildReport struct {
+	Address  Address     `json:"address"`  // [ChildStart.Address] of the child
+	Sequence int         `json:"sequence"` // counts the child's reports; an older one is ignored
+	Paused   bool        `json:"paused,omitempty"`
+	Pauses   []OpenPause `json:"pauses,omitempty"`
+	Replies  []Reply     `json:"replies,omitempty"`
+}
+
+// Reply is what became of an answer that was handed to a child.
+type Reply struct {
+	Request string   `json:"request"`
+	Failure *Failure `json:"failure,omitempty"` // absent: it was taken
+}
+
+// ForwardedAnswer is an answer on its way to a child.
+type ForwardedAnswer struct {
+	Request string `json:"request"`
+	Answer  Answer `json:"answer"`
+}
