@@ -13,7 +13,8 @@ import (
 //	approve#1             the first visit of approve
 //	review#2/approve#1    in the child graph that the second visit of review started
 //	review#2~2/approve#1  in that visit's second attempt
-//	each#1/17/approve#1   in item 17 of a map
+//	each#1/17             item 17 of a map
+//	each#1/17/approve#1   in the child graph that the item runs
 //
 // Pause ids, activity ids, child workflow ids and idempotency keys are made
 // from it. An address is never used twice in a run's lineage.
@@ -26,16 +27,16 @@ var ErrAddress = errors.New("graph: not an address")
 type Segment struct {
 	Node    string // node id; empty for a map item
 	Epoch   int    // the node's visit, from 1; 0 for a map item
-	Attempt int    // of a child graph, from 2; 0 or 1 is not written
+	Attempt int    // of a child graph or a map, from 2; 0 or 1 is not written
 	Item    int    // of a map; only when Node is empty
 }
 
 // String writes the segment as it stands in an address.
 func (s Segment) String() string {
-	if s.Node == "" {
-		return strconv.Itoa(s.Item)
+	text := strconv.Itoa(s.Item)
+	if s.Node != "" {
+		text = s.Node + "#" + strconv.Itoa(s.Epoch)
 	}
-	text := s.Node + "#" + strconv.Itoa(s.Epoch)
 	if s.Attempt > 1 {
 		text += "~" + strconv.Itoa(s.Attempt)
 	}
@@ -48,6 +49,25 @@ func (a Address) Join(s Segment) Address {
 		return Address(s.String())
 	}
 	return a + "/" + Address(s.String())
+}
+
+// again is the address under which an attempt of a child or a map works. The
+// first attempt has the activation's own.
+func (a Address) again(attempt int) Address {
+	if attempt <= 1 {
+		return a
+	}
+	return a + "~" + Address(strconv.Itoa(attempt))
+}
+
+// below is what is left of an address behind a prefix; false when the address
+// does not lie below it. Everything lies below the empty one.
+func (a Address) below(prefix Address) (Address, bool) {
+	if prefix == "" {
+		return a, true
+	}
+	rest, found := strings.CutPrefix(string(a), string(prefix)+"/")
+	return Address(rest), found
 }
 
 // Segments splits the address. It is empty when a is not an address.
@@ -80,25 +100,25 @@ func ParseAddress(text string) ([]Segment, error) {
 		}
 		segments = append(segments, s)
 	}
-	if segments[0].Node == "" || segments[len(segments)-1].Node == "" {
-		return nil, fmt.Errorf("%w: %q begins or ends with a map item", ErrAddress, text)
+	if segments[0].Node == "" {
+		return nil, fmt.Errorf("%w: %q begins with a map item", ErrAddress, text)
 	}
 	return segments, nil
 }
 
 func parseSegment(part string) (Segment, error) {
-	node, visit, found := strings.Cut(part, "#")
-	if !found {
-		item, ok := number(part, 0)
-		if !ok {
-			return Segment{}, ErrAddress
-		}
-		return Segment{Item: item}, nil
-	}
-	s := Segment{Node: node}
-	visit, attempt, again := strings.Cut(visit, "~")
+	visit, attempt, again := strings.Cut(part, "~")
+	node, epoch, visited := strings.Cut(visit, "#")
+	var s Segment
 	var ok bool
-	if s.Epoch, ok = number(visit, 1); !ok || !ValidID(node) {
+	if visited {
+		s.Node = node
+		s.Epoch, ok = number(epoch, 1)
+		ok = ok && ValidID(node)
+	} else {
+		s.Item, ok = number(visit, 0)
+	}
+	if !ok {
 		return Segment{}, ErrAddress
 	}
 	if !again {

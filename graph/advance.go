@@ -70,6 +70,8 @@ func (m *Machine) move(now time.Time, a *Activation, decider Decider) bool {
 		return m.complete(now, a, decider)
 	case PhaseForking:
 		return m.advanceFork(now, a, decider)
+	case PhaseMapping:
+		return m.advanceMap(now, a)
 	case PhaseSettled, PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseCancelling, PhaseCancelled:
 		return false
 	default:
@@ -81,6 +83,9 @@ func (m *Machine) move(now time.Time, a *Activation, decider Decider) bool {
 func (m *Machine) ask(a *Activation, decider Decider, q Question) (Decision, bool) {
 	q.Node = m.plan.Node(a.Node)
 	q.Scope.State = m.cp.State
+	if a.Map != "" {
+		q.Scope.Item, q.Scope.Index = a.Item, a.Index
+	}
 	q.Scope.Run = m.factsOf(a)
 	d, ok := decider.Decide(q)
 	if !ok {
@@ -111,22 +116,38 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 		m.openFork(node, a)
 		return true
 	}
+	if a.Map == "" && !m.takeStep(now, a) { // a map costs one, whatever its length
+		return true
+	}
+	a.Checks = 0
+	m.run(a)
+	return true
+}
+
+// takeStep takes a step for the visit of a node, and gives the visit its
+// address. Without one left the run ends.
+func (m *Machine) takeStep(now time.Time, a *Activation) bool {
 	if m.cp.StepsLeft == 0 {
 		m.stop(now, Outcome{Status: StatusFailed, Failure: &Failure{
 			Type: ErrTypeBudgetExhausted, Node: a.Node,
 			Message: "the step budget is spent; redrive with a larger max_steps to go on",
 		}})
-		return true
+		return false
 	}
 	m.cp.StepsLeft--
 	m.cp.Steps++
 	m.address(a)
-	a.Phase, a.Checks = PhaseDeciding, 0
-	if node.Wrapped() {
+	return true
+}
+
+// run lets a node do what it does, for the first time or again: our activities
+// evaluate their arguments themselves, all else begins with a decision.
+func (m *Machine) run(a *Activation) {
+	a.Phase = PhaseDeciding
+	if node := m.plan.Node(a.Node); node.Wrapped() || node.Foreign() && a.Args != nil {
 		a.Phase = PhaseRunning
 		m.emitRun(a)
 	}
-	return true
 }
 
 // address gives an activation the address of its node's next visit, and a
@@ -135,7 +156,7 @@ func (m *Machine) address(a *Activation) {
 	record := m.record(a.Node)
 	record.Visits++
 	record.Status = NodeActive
-	a.Address = Address("").Join(Segment{Node: a.Node, Epoch: record.Visits})
+	a.Address = m.cp.prefix().Join(Segment{Node: a.Node, Epoch: record.Visits})
 	if a.Fork == "" {
 		return
 	}
@@ -184,7 +205,11 @@ func (m *Machine) decide(now time.Time, a *Activation, decider Decider) bool {
 			return m.decideForeign(node, a, decider)
 		}
 		return m.finish(a, decider, a.Input, nil)
-	case TypeAgent, TypeTool, TypeWorkflow, TypeMap, TypeFork:
+	case TypeWorkflow:
+		return m.decideChild(now, node, a, decider)
+	case TypeMap:
+		return m.decideMap(now, node, a, decider)
+	case TypeAgent, TypeTool, TypeFork:
 		m.fail(a, Failf(ErrTypeInvalidDocument, "this version runs no %s nodes", node.Type))
 		return true
 	default:
@@ -281,12 +306,17 @@ func instant(d Decision) (time.Time, *Failure) {
 // finish gives a machine-run node its output and delta. Without an output of
 // its own it passes own on and leaves the run's output as it was.
 func (m *Machine) finish(a *Activation, decider Decider, own, result json.RawMessage) bool {
+	return m.values(a, decider, Result{Control: ControlOK, Output: own}, result)
+}
+
+// values gives a node the output and the delta that its own fields say; what
+// they do not say is as given.
+func (m *Machine) values(a *Activation, decider Decider, given Result, result json.RawMessage) bool {
 	node := m.plan.Node(a.Node)
-	given := Result{Control: ControlOK, Output: own}
 	switch {
 	case literal(node.Output) && node.Delta == nil:
 		if node.Output != nil {
-			given = Result{Output: node.Output}
+			given.Control, given.Output = ControlOutput, node.Output
 		}
 	default:
 		d, ok := m.ask(a, decider, Question{Kind: AskValues, Scope: Scope{Input: a.Input, Result: result}})
@@ -297,7 +327,9 @@ func (m *Machine) finish(a *Activation, decider Decider, own, result json.RawMes
 			m.fail(a, d.Failure)
 			return true
 		}
-		given.Delta = d.Delta
+		if node.Delta != nil {
+			given.Delta = d.Delta
+		}
 		if d.Output != nil {
 			given.Control, given.Output = ControlOutput, d.Output
 		}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type Answer struct {
 	// Via is how it came: "signal" or "update"; UpdateID is the update's.
 	Via      string `json:"via,omitempty"`
 	UpdateID string `json:"update_id,omitempty"`
+	// Request names who waits for the verdict; see [Machine.Replied]. Empty: nobody.
+	Request string `json:"request,omitempty"`
 	// Checked is set when the input is known to fit the pause's schema.
 	Checked bool `json:"checked,omitempty"`
 }
@@ -38,6 +41,7 @@ const (
 	ClosedAnswered  PauseClosed = "answered"
 	ClosedExpired   PauseClosed = "expired"
 	ClosedCancelled PauseClosed = "cancelled"
+	ClosedBelow     PauseClosed = "below" // in a child, which knows how
 )
 
 // Rejections counts the answers that were refused, and keeps the last few.
@@ -84,26 +88,35 @@ func (m *Machine) Judge(answer Answer) *Failure {
 
 // addressed is the open pause that an id names, or the only one when the id is
 // empty.
-func (m *Machine) addressed(open []Pause, id Address) (Pause, *Failure) {
+func (m *Machine) addressed(open []OpenPause, id Address) (OpenPause, *Failure) {
 	if id == "" {
 		switch len(open) {
 		case 1:
 			return open[0], nil
 		case 0:
-			return Pause{}, Failf(ErrTypeUnknownPause, "no pause is open")
+			return OpenPause{}, Failf(ErrTypeUnknownPause, "no pause is open")
 		default:
-			return Pause{}, Failf(ErrTypePauseAmbiguous, "several pauses are open; name one (%s)", openIDs(open))
+			return OpenPause{}, Failf(ErrTypePauseAmbiguous, "several pauses are open; name one (%s)", openIDs(open))
 		}
 	}
+	var alike []OpenPause
 	for _, p := range open {
 		if p.ID == id {
 			return p, nil
 		}
+		if p.Alias == string(id) {
+			alike = append(alike, p)
+		}
 	}
-	if m.wasPause(id) {
-		return Pause{}, Failf(ErrTypePauseClosed, "pause %s is closed (%s)", id, openIDs(open))
+	switch {
+	case len(alike) == 1:
+		return alike[0], nil
+	case len(alike) > 1:
+		return OpenPause{}, Failf(ErrTypePauseAmbiguous, "several items have the key of %s; name one by its number (%s)", id, openIDs(open))
+	case m.wasPause(id):
+		return OpenPause{}, Failf(ErrTypePauseClosed, "pause %s is closed (%s)", id, openIDs(open))
 	}
-	return Pause{}, Failf(ErrTypeUnknownPause, "there is no pause %s (%s)", id, openIDs(open))
+	return OpenPause{}, Failf(ErrTypeUnknownPause, "there is no pause %s (%s)", id, openIDs(open))
 }
 
 // wasPause reports whether an address that is not open has been a pause: it is
@@ -114,8 +127,9 @@ func (m *Machine) wasPause(id Address) bool {
 			return true
 		}
 	}
-	segments := id.Segments()
-	if len(segments) != 1 { // not of this run
+	own, below := id.below(m.cp.prefix())
+	segments := own.Segments()
+	if !below || len(segments) != 1 { // not of this run itself
 		return false
 	}
 	visit := segments[0]
@@ -129,7 +143,7 @@ func (m *Machine) wasPause(id Address) bool {
 
 // Find returns the open pause that an answer is for; false when Judge would
 // refuse it.
-func (m *Machine) Find(answer Answer) (Pause, bool) {
+func (m *Machine) Find(answer Answer) (OpenPause, bool) {
 	p, failure := m.addressed(m.Pauses(), answer.PauseID)
 	return p, failure == nil
 }
@@ -143,14 +157,19 @@ func (m *Machine) Answering(id Address) bool {
 // Answer takes an answer, or says why not. An answer whose fit to the schema
 // is not known yet is taken provisionally, and so is one that comes behind it:
 // the next Advance checks them in order, takes the first that fits, and refuses
-// the others. When none fits the pause stays open.
+// the others. When none fits the pause stays open. An answer to a pause of a
+// child is handed on, and the child's word decides.
 func (m *Machine) Answer(now time.Time, answer Answer) *Failure {
 	if failure := m.Judge(answer); failure != nil {
 		return failure
 	}
 	p, _ := m.addressed(m.Pauses(), answer.PauseID)
-	a := m.find(p.ID)
 	answer.PauseID = p.ID
+	a := m.find(p.ID)
+	if a == nil || a.Pause == nil {
+		m.forward(m.holder(p.ID), answer)
+		return nil
+	}
 	if a.Phase == PhaseAnswered || p.ResumeSchema != nil && !answer.Checked {
 		a.Phase, a.Offered = PhaseAnswered, append(a.Offered, answer)
 		m.settle(now) // the run can move, so its clock runs
@@ -170,7 +189,7 @@ func (m *Machine) checkAnswer(now time.Time, a *Activation, decider Decider) boo
 			return false
 		}
 		if d.Failure != nil {
-			m.Reject(now, answer.Via, string(answer.PauseID), Failf(ErrTypeInvalidResumeInput, "%s", d.Failure.Message))
+			m.refuse(now, answer, Failf(ErrTypeInvalidResumeInput, "%s", d.Failure.Message))
 			if a.Offered = rest; len(rest) > 0 {
 				return true
 			}
@@ -182,10 +201,21 @@ func (m *Machine) checkAnswer(now time.Time, a *Activation, decider Decider) boo
 		}
 	}
 	for _, late := range rest {
-		m.Reject(now, late.Via, string(late.PauseID), Failf(ErrTypePauseClosed, "pause %s has been answered", late.PauseID))
+		m.refuse(now, late, Failf(ErrTypePauseClosed, "pause %s has been answered", late.PauseID))
 	}
 	m.accept(now, a, answer)
 	return true
+}
+
+// holder is the activation whose child holds an open pause.
+func (m *Machine) holder(id Address) *Activation {
+	for i := range m.cp.Activations {
+		a := &m.cp.Activations[i]
+		if a.Child != nil && slices.ContainsFunc(a.Child.Pauses, func(p OpenPause) bool { return p.ID == id }) {
+			return a
+		}
+	}
+	return nil
 }
 
 // accept closes a pause with its answer. The answer is what the successor
@@ -196,6 +226,7 @@ func (m *Machine) accept(now time.Time, a *Activation, answer Answer) {
 		PauseID: a.Pause.ID, Closed: ClosedAnswered, Actor: answer.Actor, Note: answer.Note,
 		Via: answer.Via, UpdateID: answer.UpdateID, At: now,
 	})
+	m.reply(answer.Request, nil)
 	m.mark(a, NodeActive)
 	a.Pause, a.Offered = nil, nil
 	if m.plan.Node(a.Node).Type == TypePause {

@@ -22,7 +22,7 @@ func (m *Machine) End(now time.Time, address Address, e Ending) {
 	case PhaseRunning:
 		m.endRunning(now, a, e)
 	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused,
-		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelled:
+		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseMapping, PhaseSettled, PhaseCancelled:
 		return
 	}
 	m.settle(now)
@@ -32,14 +32,18 @@ func (m *Machine) endRunning(now time.Time, a *Activation, e Ending) {
 	if e.Heartbeat != nil {
 		a.Heartbeat = e.Heartbeat
 	}
+	m.forgetChild(now, a)
 	switch e.Kind {
 	case Returned:
 		m.countAttempt(a, e)
-		if m.plan.Node(a.Node).Foreign() {
+		switch node := m.plan.Node(a.Node); {
+		case node.Foreign():
 			m.returnForeign(a, e.Result)
-			return
+		case node.Type == TypeWorkflow || node.Type == TypeMap:
+			m.returnChild(a, e.Result)
+		default:
+			m.commit(now, a, e.Result)
 		}
-		m.commit(now, a, e.Result)
 	case Failed, TimedOut:
 		m.countAttempt(a, e)
 		m.endFailed(now, a, e)
@@ -111,8 +115,7 @@ func (m *Machine) interrupt(now time.Time, a *Activation, e Ending) {
 	}
 	delay := interruptDelay(*count)
 	if delay == 0 {
-		a.Phase = PhaseRunning
-		m.emitRun(a)
+		m.run(a)
 		return
 	}
 	m.sleep(a, PhaseInterrupted, now.Add(delay))
@@ -147,8 +150,9 @@ func (m *Machine) Fire(now time.Time, address Address) {
 	m.wake(a, false)
 	switch a.Phase {
 	case PhaseBackoff, PhaseInterrupted:
-		a.Phase = PhaseRunning
-		m.emitRun(a)
+		m.run(a)
+	case PhaseMapping:
+		m.cutMap(now, a)
 	case PhaseWaiting:
 		a.Phase, a.Waited = PhaseDeciding, true
 		m.mark(a, NodeActive)

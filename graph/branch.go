@@ -56,7 +56,7 @@ func (s BranchStatus) node() NodeStatus {
 func (m *Machine) dismiss(now time.Time, fork *Activation) {
 	for i := range m.cp.Activations {
 		if a := &m.cp.Activations[i]; a.Fork == fork.Address && a.Phase != PhaseSettled {
-			m.dismissBranch(now, a)
+			m.dismissInner(now, a)
 		}
 	}
 	for i := range fork.Branches {
@@ -66,51 +66,67 @@ func (m *Machine) dismiss(now time.Time, fork *Activation) {
 	}
 }
 
-// dismissBranch cancels a loser. An activity is asked to stop, and awaited; a
-// pause closes as expired, for nobody needs its answer any more.
-func (m *Machine) dismissBranch(now time.Time, a *Activation) {
+// dismissInner cancels a loser. An activity or a child is asked to stop, and
+// awaited; a pause closes as expired, for nobody needs its answer any more.
+func (m *Machine) dismissInner(now time.Time, a *Activation) {
 	switch a.Phase {
 	case PhaseRunning:
+		m.forgetChild(now, a)
 		a.Phase = PhaseCancelling
 		m.emit(CancelNode{Address: a.Address})
 		return
-	case PhasePaused:
+	case PhaseMapping:
+		m.dismissMap(now, a, MapDismissed)
+		return
+	case PhasePaused, PhaseAnswered:
+		for _, late := range a.Offered {
+			m.refuse(now, late, Failf(ErrTypePauseClosed, "pause %s closed before the answer was taken", a.Pause.ID))
+		}
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedExpired, At: now})
-	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhaseAnswered, PhaseChecking,
+	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhaseChecking,
 		PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
 	}
-	m.settleBranch(a, lost(m.locate(a, decidedWithout())))
+	m.settleInner(a, lost(m.locate(a, decidedWithout())))
 }
 
 // decidedWithout is why a loser was cancelled.
 func decidedWithout() *Failure {
-	return &Failure{Type: ErrTypeCancelled, Message: "the fork was decided without it"}
+	return &Failure{Type: ErrTypeCancelled, Message: "the fork or map was decided without it"}
 }
 
-// lost is how a branch ends that its fork does not want.
+// lost is how a branch or an item ends that nobody wants any more.
 func lost(f *Failure) Branch { return Branch{Status: BranchCancelled, Failure: f} }
 
-// settleBranch puts how a branch ended into its fork. The branch's activation
-// is done; it is dropped when the call that settled it returns.
-func (m *Machine) settleBranch(a *Activation, ended Branch) {
+// settleInner puts how a branch or an item ended into its fork or map. Its
+// activation is done; it is dropped when the call that settled it returns.
+func (m *Machine) settleInner(a *Activation, ended Branch) {
 	m.wake(a, true)
-	fork := m.find(a.Fork)
-	for i := range fork.Branches {
-		if b := &fork.Branches[i]; b.ID == a.Node {
-			ended.ID, ended.Address = b.ID, a.Address
-			*b = ended
+	if owner := m.find(a.owner()); a.Map != "" {
+		owner.Mapping.Items[a.Index].settle(a, ended)
+	} else {
+		for i := range owner.Branches {
+			if b := &owner.Branches[i]; b.ID == a.Node {
+				ended.ID, ended.Address = b.ID, a.Address
+				*b = ended
+			}
 		}
 	}
 	m.mark(a, ended.Status.node())
-	*a = Activation{Node: a.Node, Address: a.Address, Fork: a.Fork, Phase: PhaseSettled}
+	*a = Activation{Node: a.Node, Address: a.Address, Fork: a.Fork, Map: a.Map, Phase: PhaseSettled}
 }
 
-// commitBranch keeps a branch's result for its join. Ending a run or choosing
-// a way is not a branch's to do: stop counts as its output, route fails it.
-func (m *Machine) commitBranch(now time.Time, a *Activation, r *Result) {
+// commitInner keeps the result of a branch for its join, and that of an item
+// for its map. Ending a run or choosing a way is not theirs to do: stop counts as
+// the output, route fails them. An item's delta is not applied, so not kept.
+func (m *Machine) commitInner(now time.Time, a *Activation, r *Result) {
+	if a.Map != "" {
+		kept := *r
+		kept.Delta = nil
+		r = &kept
+	}
 	switch r.Control {
 	case ControlRoute:
-		m.fail(a, Failf(ErrTypeInvalidControl, "a branch cannot route; its way is its fork's join"))
+		m.fail(a, Failf(ErrTypeInvalidControl, "a branch or an item cannot route; its way is its fork's join or its map"))
 	case ControlPause:
 		if failure := m.carry(a, m.cp.State, r.Delta.Size(), len(m.cp.Output)); failure != nil {
 			m.fail(a, failure)
@@ -125,20 +141,20 @@ func (m *Machine) commitBranch(now time.Time, a *Activation, r *Result) {
 	}
 }
 
-// keep settles a branch as completed, if the run can carry what it gave.
+// keep settles a branch or an item as completed, if the run can carry what it gave.
 func (m *Machine) keep(a *Activation, output json.RawMessage, delta value.Object) *Failure {
 	if failure := m.carry(a, m.cp.State, len(output)+delta.Size(), len(m.cp.Output)); failure != nil {
 		return failure
 	}
-	m.settleBranch(a, Branch{Status: BranchCompleted, Output: orNull(output), Delta: delta})
+	m.settleInner(a, Branch{Status: BranchCompleted, Output: orNull(output), Delta: delta})
 	return nil
 }
 
-// recover settles a failed branch: as completed with what its on_error gives,
-// or as failed. A branch that somebody cancelled has nothing to recover from.
+// recover settles a failed branch or item: as completed with what its on_error
+// gives, or as failed. One that somebody cancelled has nothing to recover from.
 func (m *Machine) recover(a *Activation, onError *OnError, decider Decider) bool {
 	if onError == nil || a.Failure.Type == ErrTypeCancelled {
-		m.settleBranch(a, Branch{Status: BranchFailed, Failure: a.Failure})
+		m.settleInner(a, Branch{Status: BranchFailed, Failure: a.Failure})
 		return true
 	}
 	d := Decision{Output: onError.Output}
@@ -148,13 +164,16 @@ func (m *Machine) recover(a *Activation, onError *OnError, decider Decider) bool
 			return false
 		}
 	}
+	if a.Map != "" {
+		d.Delta = nil
+	}
 	if d.Failure == nil {
 		d.Failure = m.keep(a, d.Output, d.Delta)
 	}
 	if d.Failure == nil {
 		return true
 	}
-	m.settleBranch(a, Branch{Status: BranchFailed, Failure: m.locate(a, d.Failure)})
+	m.settleInner(a, Branch{Status: BranchFailed, Failure: m.locate(a, d.Failure)})
 	return true
 }
 

@@ -25,7 +25,10 @@ type Checkpoint struct {
 	Clock       Clock           `json:"clock"`
 	Nodes       []NodeRecord    `json:"nodes,omitempty"` // in order of their first visit
 	Activations []Activation    `json:"activations,omitempty"`
-	Answers     []AnswerRecord  `json:"answers,omitempty"` // the last maxAnswers, oldest first
+	Child       *ChildState     `json:"child,omitempty"`    // of a run that another one started
+	Forwards    []forwarded     `json:"forwards,omitempty"` // answers on their way to children
+	Requests    int             `json:"requests,omitempty"` // answers handed to children so far
+	Answers     []AnswerRecord  `json:"answers,omitempty"`  // the last maxAnswers, oldest first
 	Rejected    Rejections      `json:"rejected,omitzero"`
 	Stopping    *Outcome        `json:"stopping,omitempty"` // why the run is being ended
 	Outcome     *Outcome        `json:"outcome,omitempty"`  // how it ended
@@ -87,6 +90,15 @@ type Activation struct {
 	Fork Address `json:"fork,omitempty"`
 	// Delta is what a paused branch will commit with its answer.
 	Delta value.Object `json:"delta,omitempty"`
+	// Map is the address of the map that the activation is an item of; Item and
+	// Index say which. The value stands in the map and is not repeated.
+	Map   Address         `json:"map,omitempty"`
+	Item  json.RawMessage `json:"item,omitempty"`
+	Index int             `json:"index,omitempty"`
+	// Mapping is set in PhaseMapping.
+	Mapping *Mapping `json:"mapping,omitempty"`
+	// Child is what is known of the child workflow that is open.
+	Child *ChildRun `json:"child,omitempty"`
 	// Branches and Verdict are set in PhaseForking.
 	Branches []Branch `json:"branches,omitempty"`
 	Verdict  Verdict  `json:"verdict,omitempty"`
@@ -119,7 +131,8 @@ const (
 	PhaseFailed      Phase = "failed"      // failed; where that leads is not decided
 	PhaseEnding      Phase = "ending"      // leads to the end; the output is being checked
 	PhaseForking     Phase = "forking"     // its branches are under way
-	PhaseSettled     Phase = "settled"     // a branch whose fork has been told
+	PhaseMapping     Phase = "mapping"     // its items are under way
+	PhaseSettled     Phase = "settled"     // a branch or item whose fork or map has been told
 	PhaseCancelling  Phase = "cancelling"  // asked to stop, not stopped
 	PhaseCancelled   Phase = "cancelled"   // stopped with the run
 )
@@ -130,6 +143,8 @@ type Clock struct {
 	Limited  bool       `json:"limited,omitempty"`
 	Deadline *time.Time `json:"deadline,omitempty"`
 	Left     Duration   `json:"left,omitzero"`
+	// Timeout is set when the budget is that of an attempt of the parent's node.
+	Timeout bool `json:"timeout,omitempty"`
 }
 
 // Status is how a run stands or ended.

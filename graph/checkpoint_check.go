@@ -36,7 +36,7 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 	seen := map[Address]bool{}
 	for i := range cp.Activations {
 		a := &cp.Activations[i]
-		if err := a.check(p, visits); err != nil {
+		if err := a.check(p, cp.Child, visits); err != nil {
 			return Failf(ErrTypeInvalidCheckpoint, "activation %d: %v", i, err)
 		}
 		if seen[a.Address] && a.Address != "" {
@@ -44,7 +44,7 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		}
 		seen[a.Address] = true
 	}
-	if err := cp.checkForks(p); err != nil {
+	if err := errors.Join(cp.checkForks(p), cp.checkMaps(p)); err != nil {
 		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
 	}
 	return nil
@@ -78,7 +78,7 @@ func (cp *Checkpoint) checkEnd() error {
 	return nil
 }
 
-func (a *Activation) check(p *Plan, visits map[string]int) error {
+func (a *Activation) check(p *Plan, child *ChildState, visits map[string]int) error {
 	node := p.Node(a.Node)
 	if node == nil {
 		return fmt.Errorf("node %q is not in the graph", a.Node)
@@ -88,14 +88,11 @@ func (a *Activation) check(p *Plan, visits map[string]int) error {
 	}
 	// A node whose input was refused has failed, or leads to the end, without
 	// its step having been taken.
-	if (a.Address == "") != (a.Phase == PhaseReady) && a.Phase != PhaseFailed && a.Phase != PhaseEnding {
+	if (a.Address == "") != (a.Phase == PhaseReady && a.Map == "") && a.Phase != PhaseFailed && a.Phase != PhaseEnding {
 		return fmt.Errorf("node %q is %s with address %q", a.Node, a.Phase, a.Address)
 	}
-	if a.Address != "" {
-		segments := a.Address.Segments()
-		if len(segments) != 1 || segments[0].Node != a.Node || segments[0].Epoch > visits[a.Node] {
-			return fmt.Errorf("address %q does not belong to node %q", a.Address, a.Node)
-		}
+	if a.Address != "" && a.Map == "" && !a.addressed(child, visits) {
+		return fmt.Errorf("address %q does not belong to node %q", a.Address, a.Node)
 	}
 	for _, frame := range a.Loops {
 		loop := p.Node(frame.Loop)
@@ -109,6 +106,21 @@ func (a *Activation) check(p *Plan, visits map[string]int) error {
 	return a.checkPhase()
 }
 
+// addressed reports whether the address is one of the node's visits. The map that
+// a run of its own carries out has the address of the attempt.
+func (a *Activation) addressed(child *ChildState, visits map[string]int) bool {
+	var prefix Address
+	if child != nil {
+		prefix = child.Prefix
+	}
+	if child.runsMap() && a.Address == prefix {
+		return a.Address.Leaf().Node == a.Node
+	}
+	own, below := a.Address.below(prefix)
+	segments := own.Segments()
+	return below && len(segments) == 1 && segments[0].Attempt == 0 && segments[0].Node == a.Node && segments[0].Epoch <= visits[a.Node]
+}
+
 // canBe reports whether an activation of the node can be in a phase.
 func (n *Node) canBe(phase Phase) bool {
 	switch phase {
@@ -117,9 +129,11 @@ func (n *Node) canBe(phase Phase) bool {
 	case PhaseDeciding:
 		return !n.Wrapped() && n.Type != TypeFork
 	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseCancelling:
-		return n.Runs()
+		return n.Runs() || n.Type == TypeWorkflow || n.Type == TypeMap
 	case PhaseForking:
 		return n.Type == TypeFork
+	case PhaseMapping:
+		return n.Type == TypeMap
 	case PhaseWaiting:
 		return n.Type == TypeWait
 	case PhasePaused, PhaseAnswered:
@@ -138,7 +152,7 @@ func (a *Activation) checkPhase() error {
 	missing := ""
 	switch a.Phase {
 	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding,
-		PhaseForking, PhaseSettled:
+		PhaseForking, PhaseMapping, PhaseSettled:
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		if a.At == nil {
 			missing = "at"

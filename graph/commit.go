@@ -17,11 +17,14 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 		m.fail(a, failure)
 		return
 	}
-	if a.Fork != "" {
-		m.commitBranch(now, a, r)
+	if a.owner() != "" {
+		m.commitInner(now, a, r)
 		return
 	}
 	state, failure := m.reduce(m.cp.State, r.Delta)
+	if failure == nil {
+		failure = m.own(r.Delta)
+	}
 	if failure != nil {
 		m.fail(a, failure)
 		return
@@ -56,7 +59,7 @@ func (m *Machine) outputSize(r *Result) int {
 // its document, its state, its output, and what its activations were given and
 // give. Given is what the activation itself would hold, output the run's.
 func (m *Machine) carry(a *Activation, state value.Object, given, output int) *Failure {
-	size := m.plan.Size + state.Size() + given + output
+	size := m.plan.Size + state.Size() + given + output + m.cp.Child.size()
 	for i := range m.cp.Activations {
 		if other := &m.cp.Activations[i]; other != a {
 			size += other.holds()
@@ -74,8 +77,8 @@ func (m *Machine) carry(a *Activation, state value.Object, given, output int) *F
 // holds is how many bytes an activation keeps. A branch is given what its fork
 // keeps, so that does not count again.
 func (a *Activation) holds() int {
-	size := len(a.Output) + a.Delta.Size()
-	if a.Fork == "" {
+	size := len(a.Output) + a.Delta.Size() + len(a.Args) + len(a.Returned) + a.Mapping.size()
+	if a.owner() == "" {
 		size += len(a.Input)
 	}
 	for _, b := range a.Branches {

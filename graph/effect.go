@@ -90,7 +90,7 @@ func (m *Machine) emitRun(a *Activation) {
 		state = state.Clone()
 	}
 	task := Task{
-		Node: node.task(), Run: m.factsOf(a), Input: a.Input, State: state, Limits: m.limits,
+		Node: node.task(), Run: m.factsOf(a), Input: a.Input, Item: a.Item, Index: a.Index, State: state, Limits: m.limits,
 		Before: a.Attempts, Heartbeat: a.Heartbeat,
 	}
 	if size := task.Size(); size > MaxTask && node.Wrapped() {
@@ -114,7 +114,7 @@ func (n *Node) task() *Node {
 func (t *Task) Size() int {
 	n := t.Node
 	return len(n.InputSchema) + len(n.OutputSchema) + len(n.Output) + len(n.Delta) + len(n.Args) +
-		len(t.Input) + len(t.Heartbeat) + t.State.Size()
+		len(t.Input) + len(t.Item) + len(t.Heartbeat) + t.State.Size()
 }
 
 func (r *Retry) attempts() int {
@@ -154,6 +154,8 @@ func timerPurpose(phase Phase) string {
 	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseChecking, PhaseRouting,
 		PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
 		return ""
+	case PhaseMapping:
+		return "timeout"
 	default:
 		return ""
 	}

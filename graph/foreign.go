@@ -7,11 +7,8 @@ import "github.com/tidemill/tidemill/graph/value"
 // and delta after.
 func (m *Machine) decideForeign(node *Node, a *Activation, decider Decider) bool {
 	if a.Returned != nil {
-		if !m.finish(a, decider, a.Returned, a.Returned) {
+		if !m.values(a, decider, Result{Output: a.Returned}, a.Returned) {
 			return false
-		}
-		if a.Result != nil && node.Output == nil {
-			a.Result.Control = ControlOutput
 		}
 		a.Args, a.Returned = nil, nil
 		return true

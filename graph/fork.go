@@ -40,21 +40,30 @@ func (m *Machine) advanceFork(now time.Time, a *Activation, decider Decider) boo
 	return true
 }
 
-// stirs reports whether a branch of the fork can move by itself.
-func (m *Machine) stirs(fork Address) bool {
+// stirs reports whether something that belongs to a fork or a map can move by
+// itself.
+func (m *Machine) stirs(owner Address) bool {
 	for i := range m.cp.Activations {
-		a := &m.cp.Activations[i]
-		if a.Fork != fork {
-			continue
-		}
-		switch a.Phase {
-		case PhaseReady, PhaseDeciding, PhaseAnswered, PhaseChecking, PhaseFailed:
+		if a := &m.cp.Activations[i]; a.owner() == owner && m.canMove(a) {
 			return true
-		case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseRouting,
-			PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
 		}
 	}
 	return false
+}
+
+// canMove reports whether a branch or an item goes on without the world.
+func (m *Machine) canMove(a *Activation) bool {
+	switch a.Phase {
+	case PhaseReady, PhaseDeciding, PhaseAnswered, PhaseChecking, PhaseFailed:
+		return true
+	case PhaseMapping:
+		return m.mapMoves(a) || m.stirs(a.Address)
+	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseRouting,
+		PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
+		return false
+	default:
+		return false
+	}
 }
 
 // forkMoves reports whether a fork goes on without the world: it has an end to

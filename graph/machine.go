@@ -23,8 +23,9 @@ type Machine struct {
 	records map[string]int // place of a node in cp.Nodes
 
 	effects   []Effect
-	undecided bool // the last Advance stopped for want of a decision
-	unsettled bool // the last Advance stopped to let others have a turn
+	replies   []Reply // verdicts on answers that somebody waits for
+	undecided bool    // the last Advance stopped for want of a decision
+	unsettled bool    // the last Advance stopped to let others have a turn
 }
 
 // Start is what a run begins with.
@@ -36,6 +37,9 @@ type Start struct {
 	MaxSteps int      // zero: the graph's
 	Deadline Duration // budget of running time; zero: the graph's
 	Now      time.Time
+	// Child is set for a run that another one started. Lineage, MaxSteps and
+	// Deadline are then taken from it.
+	Child *ChildStart
 }
 
 // New makes the machine of a fresh run, its entry ready. The input has been
@@ -51,6 +55,9 @@ func New(p *Plan, s Start) (*Machine, error) {
 		Lineage: s.Lineage, State: state, StepsLeft: p.Document.MaxSteps,
 		Activations: []Activation{{Node: p.Document.Entry, Phase: PhaseReady, Input: s.Input}},
 	}
+	if s.Child != nil {
+		s.MaxSteps, s.Deadline = s.Child.MaxSteps, s.Child.Deadline
+	}
 	if s.MaxSteps > 0 {
 		m.cp.StepsLeft = s.MaxSteps
 	}
@@ -60,6 +67,11 @@ func New(p *Plan, s Start) (*Machine, error) {
 	}
 	if budget != 0 && budget != None {
 		m.cp.Clock = Clock{Limited: true, Left: budget}
+	}
+	if s.Child != nil {
+		if err := m.beChild(s.Now, s.Child); err != nil {
+			return nil, err
+		}
 	}
 	m.runClock(s.Now)
 	return m, nil
@@ -77,10 +89,15 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 		m.records[n.Node] = i
 	}
 	for i := range m.cp.Activations {
-		if a := &m.cp.Activations[i]; a.Fork != "" {
-			a.Input = m.find(a.Fork).Input
+		a := &m.cp.Activations[i]
+		if owner := m.find(a.owner()); owner != nil {
+			a.Input = owner.Input
+			if a.Map != "" {
+				a.Item = owner.Mapping.Items[a.Index].Value
+			}
 		}
-		m.reopen(&m.cp.Activations[i])
+		m.forgetChild(s.Now, a)
+		m.reopen(a)
 	}
 	m.purge()
 	m.runClock(s.Now)
@@ -91,14 +108,18 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 func (m *Machine) reopen(a *Activation) {
 	switch a.Phase {
 	case PhaseRunning:
-		m.emitRun(a)
+		m.run(a)
+	case PhaseMapping:
+		if a.At != nil {
+			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
+		}
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseAnswered:
 		if a.At != nil {
 			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
 		}
 	case PhaseCancelling: // what was asked to stop went with the run that asked
 		if m.cp.Stopping == nil {
-			m.settleBranch(a, lost(m.locate(a, decidedWithout())))
+			m.settleInner(a, lost(m.locate(a, decidedWithout())))
 			return
 		}
 		a.Phase = PhaseCancelled
@@ -115,7 +136,7 @@ func (m *Machine) Clone() *Machine {
 	for i, n := range m.cp.Nodes {
 		c.records[n.Node] = i
 	}
-	c.effects = nil
+	c.effects, c.replies = nil, nil
 	return &c
 }
 
@@ -123,8 +144,8 @@ func (m *Machine) Clone() *Machine {
 func (m *Machine) Checkpoint() Checkpoint {
 	cp := m.cp.clone()
 	for i := range cp.Activations {
-		if cp.Activations[i].Fork != "" {
-			cp.Activations[i].Input = nil // the fork's
+		if cp.Activations[i].owner() != "" {
+			cp.Activations[i].Input, cp.Activations[i].Item = nil, nil // the fork's or the map's
 		}
 	}
 	return cp
@@ -137,10 +158,21 @@ func (cp *Checkpoint) clone() Checkpoint {
 	c.Activations = slices.Clone(cp.Activations)
 	c.Answers = slices.Clone(cp.Answers)
 	c.Rejected.Last = slices.Clone(cp.Rejected.Last)
+	c.Forwards = slices.Clone(cp.Forwards)
+	if cp.Child != nil {
+		child := *cp.Child
+		child.Own = child.Own.Clone()
+		c.Child = &child
+	}
 	for i := range c.Activations {
 		c.Activations[i].Loops = slices.Clone(c.Activations[i].Loops)
 		c.Activations[i].Offered = slices.Clone(c.Activations[i].Offered)
 		c.Activations[i].Branches = slices.Clone(c.Activations[i].Branches)
+		c.Activations[i].Mapping = c.Activations[i].Mapping.clone()
+		if child := c.Activations[i].Child; child != nil {
+			again := *child
+			c.Activations[i].Child = &again
+		}
 	}
 	return c
 }
@@ -170,11 +202,28 @@ func (m *Machine) record(node string) *NodeRecord {
 	return &m.cp.Nodes[i]
 }
 
-// mark notes how the visit of an activation stands.
-func (m *Machine) mark(a *Activation, status NodeStatus) { m.record(a.Node).Status = status }
+// mark notes how the visit of an activation stands. The items of a map are
+// counted there.
+func (m *Machine) mark(a *Activation, status NodeStatus) {
+	if a.Map == "" {
+		m.record(a.Node).Status = status
+	}
+}
+
+// owner is the address of the fork or the map that the activation belongs to;
+// empty when it goes its own way.
+func (a *Activation) owner() Address {
+	if a.Map != "" {
+		return a.Map
+	}
+	return a.Fork
+}
 
 // find is the open activation of an address.
 func (m *Machine) find(address Address) *Activation {
+	if address == "" {
+		return nil
+	}
 	for i := range m.cp.Activations {
 		if m.cp.Activations[i].Address == address {
 			return &m.cp.Activations[i]

@@ -23,6 +23,7 @@ func elsewhere() []string {
 		graph.ErrTypeInvalidDocument, graph.ErrTypeUnknownGraph, graph.ErrTypeRetryPolicy,
 		graph.ErrTypeActionException, graph.ErrTypeActionTimedOut, graph.ErrTypeNotRegistered,
 		graph.ErrTypeInvalidActionResult,
+		graph.ErrTypeChildFailed, graph.ErrTypeChildTimedOut, graph.ErrTypeChildCancelled, graph.ErrTypeChildStartFailed,
 		graph.ErrTypeHTTPHostRefused, graph.ErrTypeHTTPUnreachable, graph.ErrTypeHTTPStatusPrefix,
 	}
 }

@@ -125,7 +125,7 @@ func (s *story) drawEvent(t *rapid.T) {
 			id := rapid.SampledFrom([]graph.Address{p.ID, "", "n0#1"}).Draw(t, "pause")
 			given := graph.Answer{PauseID: id, Input: canonical(s.t, input), Via: "signal", Checked: rapid.Bool().Draw(t, "checked")}
 			open := s.m.Pauses()
-			named := slices.ContainsFunc(open, func(p graph.Pause) bool { return p.ID == id }) || id == "" && len(open) == 1
+			named := slices.ContainsFunc(open, func(p graph.OpenPause) bool { return p.ID == id }) || id == "" && len(open) == 1
 			refused := !named || input == ""
 			require.Equal(s.t, refused, s.answer(given) != nil)
 		})

@@ -39,7 +39,10 @@ func (m *Machine) join(node *Node, a *Activation, decider Decider) bool {
 		}
 		a.Checks = 1
 	}
-	state, failure, ok := m.merge(node, a, decider)
+	state, deltas, failure, ok := m.merge(node, a, decider)
+	if failure == nil {
+		failure = m.own(deltas...)
+	}
 	switch {
 	case !ok:
 		return false
@@ -57,29 +60,32 @@ func (m *Machine) join(node *Node, a *Activation, decider Decider) bool {
 	return true
 }
 
-// merge is the state after the fork.
-func (m *Machine) merge(node *Node, a *Activation, decider Decider) (value.Object, *Failure, bool) {
-	if node.Merge == MergeCall {
+// merge is the state after the fork, and the deltas that made it.
+func (m *Machine) merge(node *Node, a *Activation, decider Decider) (value.Object, []value.Object, *Failure, bool) {
+	var deltas []value.Object
+	switch node.Merge {
+	case MergeCall:
 		d, ok := m.ask(a, decider, Question{Kind: AskMerge, Scope: Scope{Input: a.Input}, Subject: mergeSubject(a.Branches)})
 		if !ok || d.Failure != nil {
-			return nil, d.Failure, ok
+			return nil, nil, d.Failure, ok
 		}
-		state, failure := m.reduce(m.cp.State, d.Delta)
-		return state, failure, true
-	}
-	if node.Merge == MergeReject {
+		deltas = []value.Object{d.Delta}
+	case MergeReject:
 		if failure := m.conflict(a.Branches); failure != nil {
-			return nil, failure, true
+			return nil, nil, failure, true
 		}
+		deltas = m.surviving(a.Branches)
+	case MergeLastWins:
+		deltas = m.surviving(a.Branches)
 	}
 	state := m.cp.State
-	for _, delta := range m.surviving(a.Branches) {
+	for _, delta := range deltas {
 		var failure *Failure
 		if state, failure = m.reduce(state, delta); failure != nil {
-			return nil, failure, true
+			return nil, nil, failure, true
 		}
 	}
-	return state, nil, true
+	return state, deltas, nil, true
 }
 
 // combines reports whether a key's reducer takes the values of several

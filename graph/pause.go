@@ -52,18 +52,56 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// Pauses are the open pauses, oldest first.
-func (m *Machine) Pauses() []Pause {
-	var open []Pause
+// OpenPause is a pause, the workflow that holds it, and what it may be called
+// beside its id.
+type OpenPause struct {
+	Pause
+	WorkflowID string `json:"workflow_id"`
+	// Alias is the id with the key of a map's item in place of its number. It is
+	// understood while no other open pause has it.
+	Alias string `json:"alias,omitempty"`
+}
+
+// Pauses are the open pauses of the run and of everything below it, in the order
+// of the activations they belong to.
+func (m *Machine) Pauses() []OpenPause {
+	var open []OpenPause
 	if m.cp.Stopping != nil {
 		return nil
 	}
 	for i := range m.cp.Activations {
-		if a := &m.cp.Activations[i]; a.Phase == PhasePaused || a.Phase == PhaseAnswered {
-			open = append(open, *a.Pause)
+		a := &m.cp.Activations[i]
+		first := len(open)
+		switch {
+		case a.Phase == PhasePaused || a.Phase == PhaseAnswered:
+			open = append(open, OpenPause{Pause: *a.Pause, WorkflowID: m.facts.ID})
+		case a.Child != nil:
+			open = append(open, a.Child.Pauses...)
 		}
+		m.alias(a, open[first:])
 	}
 	return open
+}
+
+// alias names the pauses of an item by its key.
+func (m *Machine) alias(a *Activation, open []OpenPause) {
+	if a.Map == "" || len(open) == 0 {
+		return
+	}
+	mapping := m.find(a.Map).Mapping
+	key := mapping.Items[a.Index].Key
+	if key == "" {
+		return
+	}
+	for i := range open {
+		rest := open[i].Alias
+		if rest == "" {
+			rest = string(open[i].ID)
+		}
+		if len(rest) >= len(a.Address) {
+			open[i].Alias = string(mapping.Base) + "/" + key + rest[len(a.Address):]
+		}
+	}
 }
 
 // openPauseNode opens the pause of a pause node, or goes on with its answer
@@ -144,7 +182,7 @@ func (m *Machine) expire(now time.Time, a *Activation) {
 }
 
 // openIDs lists the open pauses for a message.
-func openIDs(open []Pause) string {
+func openIDs(open []OpenPause) string {
 	if len(open) == 0 {
 		return "no pause is open"
 	}

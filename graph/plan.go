@@ -13,8 +13,10 @@ type Plan struct {
 	Fingerprint string
 	Size        int // bytes of the document's canonical form
 	index       map[string]int
-	regions     map[int]region // by node; loops only
-	forks       map[string]int // the fork of each branch and each join that has one
+	regions     map[int]region    // by node; loops only
+	forks       map[string]int    // the fork of each branch and each join that has one
+	items       map[string]*Node  // what maps run for each item, by ItemID
+	children    map[string]string // fingerprints of the graphs that workflow nodes run, by node
 }
 
 // NewPlan indexes a compiled Document. It takes time and memory linear in the
@@ -27,10 +29,13 @@ func NewPlan(d *Document) (*Plan, error) {
 	p := &Plan{
 		Document: d, Fingerprint: value.Digest(raw), Size: len(raw),
 		index: make(map[string]int, len(d.Nodes)), regions: map[int]region{},
-		forks: map[string]int{},
+		forks: map[string]int{}, items: map[string]*Node{}, children: map[string]string{},
 	}
 	for i := range d.Nodes {
 		p.index[d.Nodes[i].ID] = i
+		if err := p.addInner(&d.Nodes[i]); err != nil {
+			return nil, err
+		}
 		if d.Nodes[i].Type == TypeFork {
 			for _, member := range append([]string{d.Nodes[i].Join}, d.Nodes[i].Branches...) {
 				p.forks[member] = i
@@ -44,11 +49,37 @@ func NewPlan(d *Document) (*Plan, error) {
 	return p, nil
 }
 
-// Node is the node of an id; nil when there is none.
+// addInner indexes what a node runs inside of it: the item of a map, and the
+// graphs of children.
+func (p *Plan) addInner(n *Node) error {
+	if n.Item != nil {
+		p.items[n.Item.ID] = n.Item
+		if err := p.addInner(n.Item); err != nil {
+			return err
+		}
+	}
+	if n.Workflow == nil {
+		return nil
+	}
+	var err error
+	if n.Workflow.Document != nil {
+		p.children[n.ID], err = n.Workflow.Document.Fingerprint()
+		return err
+	}
+	for _, ref := range p.Document.Graphs {
+		if ref.ID == n.Workflow.Graph {
+			p.children[n.ID] = ref.Fingerprint
+		}
+	}
+	return nil
+}
+
+// Node is the node of an id, which may be a map's [ItemID]; nil when there is
+// none.
 func (p *Plan) Node(id string) *Node {
 	i, ok := p.index[id]
 	if !ok {
-		return nil
+		return p.items[id]
 	}
 	return &p.Document.Nodes[i]
 }

@@ -27,12 +27,6 @@ type Report struct {
 	RedriveOf   string          `json:"redrive_of,omitempty"`
 }
 
-// OpenPause is a pause and the workflow to answer it at.
-type OpenPause struct {
-	Pause
-	WorkflowID string `json:"workflow_id"`
-}
-
 // Waiting says what an activation waits for besides its own work.
 type Waiting struct {
 	Address   Address    `json:"address"`
@@ -53,10 +47,7 @@ func (m *Machine) Overview() Report {
 		ID: m.facts.ID, RunID: m.facts.RunID, Graph: m.cp.Graph, Fingerprint: m.cp.Fingerprint,
 		Status: m.Status(), Steps: m.cp.Steps, Started: m.facts.Started,
 		Deadline: m.cp.Clock.Deadline, Rejected: m.cp.Rejected, Nodes: m.cp.Nodes,
-		Pauses: []OpenPause{}, Waiting: []Waiting{},
-	}
-	for _, p := range m.Pauses() {
-		r.Pauses = append(r.Pauses, OpenPause{Pause: p, WorkflowID: m.facts.ID})
+		Pauses: append([]OpenPause{}, m.Pauses()...), Waiting: []Waiting{},
 	}
 	for i := range m.cp.Activations {
 		if w, ok := m.waiting(&m.cp.Activations[i]); ok {
@@ -75,6 +66,8 @@ func (m *Machine) waiting(a *Activation) (Waiting, bool) {
 	switch {
 	case a.Interrupted == InterruptNotRegistered && (a.Phase == PhaseInterrupted || a.Phase == PhaseRunning):
 		w.Reason = "no worker has action `" + m.plan.Node(a.Node).Run.ActivityType() + "`"
+	case a.Interrupted == InterruptIDTaken && a.Phase == PhaseInterrupted:
+		w.Reason = "an earlier run's child still has the workflow id"
 	case a.Phase == PhaseInterrupted:
 		w.Reason = "interrupted (" + string(a.Interrupted) + "); scheduled again"
 	case a.Phase == PhaseBackoff:

@@ -84,6 +84,7 @@ func (m *Machine) frames(loops []LoopFrame, target string) []LoopFrame {
 func (m *Machine) fail(a *Activation, f *Failure) {
 	m.wake(a, true)
 	a.Phase, a.Failure, a.Result, a.Pause = PhaseFailed, m.locate(a, f), nil, nil
+	a.Args, a.Returned, a.Mapping, a.Child = nil, nil, nil, nil
 	m.mark(a, NodeFailed)
 }
 
@@ -101,10 +102,10 @@ func (m *Machine) locate(a *Activation, f *Failure) *Failure {
 // run with its failure.
 func (m *Machine) routeFailure(now time.Time, a *Activation, decider Decider) bool {
 	onError := m.plan.Node(a.Node).OnError
-	if a.Fork != "" {
+	if a.owner() != "" {
 		return m.recover(a, onError, decider)
 	}
-	if onError == nil || a.Failure.Type == ErrTypeCancelled {
+	if onError == nil || m.cp.Child.runsMap() || a.Failure.Type == ErrTypeCancelled {
 		m.stop(now, Outcome{Status: StatusFailed, Failure: a.Failure})
 		return true
 	}
@@ -159,7 +160,7 @@ func (m *Machine) complete(now time.Time, a *Activation, decider Decider) bool {
 	if output == nil {
 		output = m.cp.State.Raw()
 	}
-	if schema := m.plan.Document.OutputSchema; schema != nil {
+	if schema := m.plan.Document.OutputSchema; schema != nil && !m.cp.Child.runsMap() {
 		d, ok := m.ask(a, decider, Question{Kind: AskSchema, Schema: schema, Subject: output})
 		if !ok {
 			return false

@@ -31,9 +31,11 @@ func (m *Machine) Expire(now time.Time) {
 	if !m.Overdue(now) {
 		return
 	}
-	m.stop(now, Outcome{Status: StatusTimedOut, Failure: &Failure{
-		Type: ErrTypeDeadlineExceeded, Message: "the run's budget of running time is spent",
-	}})
+	failure := Failf(ErrTypeDeadlineExceeded, "the run's budget of running time is spent")
+	if m.cp.Clock.Timeout {
+		failure = Failf(ErrTypeActionTimedOut, "the attempt's timeout is spent")
+	}
+	m.stop(now, Outcome{Status: StatusTimedOut, Failure: failure})
 	m.settle(now)
 }
 
@@ -54,11 +56,12 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 	m.wake(a, true)
 	switch a.Phase {
 	case PhaseRunning:
+		m.forgetChild(now, a)
 		a.Phase = PhaseCancelling
 		m.emit(CancelNode{Address: a.Address})
 	case PhasePaused, PhaseAnswered:
 		for _, late := range a.Offered {
-			m.Reject(now, late.Via, string(late.PauseID), Failf(ErrTypePauseClosed, "the run ended before the answer was taken"))
+			m.refuse(now, late, Failf(ErrTypePauseClosed, "the run ended before the answer was taken"))
 		}
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedCancelled, At: now})
 		a.Phase, a.Offered = PhaseCancelled, nil
@@ -66,7 +69,7 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		a.Phase = PhaseCancelled
 		m.mark(a, NodeCancelled)
-	case PhaseDeciding, PhaseChecking, PhaseForking:
+	case PhaseDeciding, PhaseChecking, PhaseForking, PhaseMapping:
 		m.mark(a, NodeCancelled)
 	case PhaseReady, PhaseRouting, PhaseFailed, PhaseEnding, PhaseSettled, PhaseCancelling, PhaseCancelled:
 	}
@@ -79,7 +82,7 @@ func (m *Machine) endCancelled(a *Activation, e Ending) {
 	f := m.locate(a, &Failure{Type: ErrTypeCancelled, Message: "cancelled with the run", Effect: effectOf(e)})
 	if m.cp.Stopping == nil { // with its fork
 		f.Message = decidedWithout().Message
-		m.settleBranch(a, lost(f))
+		m.settleInner(a, lost(f))
 		return
 	}
 	a.Phase, a.Failure = PhaseCancelled, f
@@ -146,10 +149,13 @@ func (m *Machine) Paused() bool {
 	open := false
 	for i := range m.cp.Activations {
 		a := &m.cp.Activations[i]
-		if a.Phase != PhasePaused && (a.Phase != PhaseForking || m.forkMoves(a)) {
+		switch {
+		case a.Phase == PhasePaused || a.Phase == PhaseRunning && a.Child != nil && a.Child.Paused:
+			open = true
+		case a.Phase == PhaseForking && !m.forkMoves(a), a.Phase == PhaseMapping && !m.mapMoves(a):
+		default:
 			return false
 		}
-		open = open || a.Phase == PhasePaused
 	}
 	return open
 }

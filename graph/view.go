@@ -12,6 +12,8 @@ type Current struct {
 	Phase   Phase   `json:"phase"`
 	Attempt int     `json:"attempt"`           // the one under way
 	Waiting string  `json:"waiting,omitempty"` // what for
+	// Child is the workflow id of the child that is open.
+	Child string `json:"child,omitempty"`
 	// Expires is when an open pause expires; its id is the Address.
 	Expires *time.Time `json:"expires,omitempty"`
 }
@@ -27,8 +29,10 @@ func (m *Machine) Current() []Current {
 		}
 		if a.Phase == PhasePaused {
 			c.Waiting, c.Expires = "an answer", a.Pause.Expires
-		} else if a.Phase == PhaseForking {
+		} else if a.Phase == PhaseForking || a.Phase == PhaseMapping {
 			c.Waiting = a.progress()
+		} else if a.Child != nil && a.Phase == PhaseRunning {
+			c.Waiting, c.Child = a.Child.waiting(), a.Child.WorkflowID
 		} else if w, ok := m.waiting(a); ok {
 			c.Waiting = w.Reason
 			if w.NextCheck != nil {
@@ -49,8 +53,23 @@ func (a *Activation) attempt() int {
 	return a.Attempts + 1
 }
 
-// progress is how far a fork has come.
+// waiting says what a child does.
+func (c *ChildRun) waiting() string {
+	switch {
+	case c.Paused:
+		return "its child, which is paused"
+	case c.WorkflowID == "":
+		return "its child to start"
+	default:
+		return "its child"
+	}
+}
+
+// progress is how far a fork or a map has come.
 func (a *Activation) progress() string {
+	if mp := a.Mapping; mp != nil {
+		return fmt.Sprintf("its items; %d of %d have ended", len(mp.Items)-mp.count(BranchUnstarted, BranchActive), len(mp.Items))
+	}
 	settled := 0
 	for i := range a.Branches {
 		if a.Branches[i].settled() {

@@ -57,7 +57,7 @@ func (r *run) updates(now attributes) []temporal.SearchAttributeUpdate {
 }
 
 // waitingIDs are the ids of open pauses as the attribute lists them.
-func waitingIDs(pauses []graph.Pause) []string {
+func waitingIDs(pauses []graph.OpenPause) []string {
 	ids := []string{}
 	for i, p := range pauses {
 		if i == maxWaiting {
