@@ -185,6 +185,10 @@ func effectLine(effect graph.Effect) string {
 	case graph.RunNode:
 		return fmt.Sprintf("run %s attempt %d of at most %d, input %s, state %s",
 			e.Task.Run.Address, e.Task.Run.Attempt, e.Task.Before+e.MaxAttempts, e.Task.Input, e.Task.State.Raw())
+	case graph.StartChild:
+		return fmt.Sprintf("child %s of %s, input %s", e.Start.Address, e.Graph, e.Input)
+	case graph.Forward:
+		return fmt.Sprintf("hand %s to %s: %s", e.Request, e.Address, e.Answer.Input)
 	case graph.CancelNode:
 		return fmt.Sprintf("cancel %s", e.Address)
 	case graph.SetTimer:

@@ -37,6 +37,11 @@ type story struct {
 	timers []graph.SetTimer
 	closed map[graph.Address]bool // addresses whose activity has had its last ending
 
+	graphs   map[string]*graph.Compiled // the catalogue that children come from
+	kids     []*kid                     // children that are open
+	finished []*story                   // children that have ended
+	refused  *graph.Failure             // of a child that could not begin
+
 	batch    int  // decisions per batch
 	restores bool // restore the machine from its checkpoint before every event
 
@@ -96,7 +101,7 @@ func tellCompiled(t tester, compiled *graph.Compiled, input string, plays map[st
 func (s *story) run() *story {
 	s.t.Helper()
 	s.advance()
-	for s.m.Outcome() == nil && !s.m.Paused() && s.step(time.Time{}) {
+	for s.m.Outcome() == nil && (!s.m.Paused() || s.hasNews()) && s.step(time.Time{}) {
 	}
 	return s
 }
@@ -171,6 +176,7 @@ func (s *story) next() (time.Time, func()) {
 	for i, timer := range s.timers {
 		sooner(timer.At, func() { s.fire(i) })
 	}
+	s.nextOfKids(sooner)
 	if deadline, ok := s.m.Deadline(); ok {
 		sooner(deadline, func() { s.event("deadline", func() { s.m.Expire(s.now) }) })
 	}
@@ -208,7 +214,15 @@ func (s *story) perform(effects []graph.Effect) {
 		switch e := effect.(type) {
 		case graph.RunNode:
 			s.schedule(e)
+		case graph.StartChild:
+			s.startChild(e)
+		case graph.Forward:
+			s.hand(e)
 		case graph.CancelNode:
+			if k := s.kidOf(e.Address); k != nil {
+				s.cancelKid(k)
+				continue
+			}
 			i := s.openIndex(e.Address)
 			require.GreaterOrEqual(s.t, i, 0, "cancel of %s, which is not open", e.Address)
 			s.open[i].cancelled = true
@@ -232,8 +246,11 @@ func (s *story) schedule(e graph.RunNode) {
 	require.Negative(s.t, s.openIndex(address), "%s is scheduled twice", address)
 	require.False(s.t, s.closed[address], "%s is used again", address)
 	task := openTask{task: e.Task, args: e.Args, play: play{blocks: true}}
-	if list := s.plays[node]; len(list) > 0 {
-		task.play, s.plays[node] = list[0], list[1:]
+	for _, name := range []string{string(address), node} { // an item's by its address
+		if list := s.plays[name]; len(list) > 0 {
+			task.play, s.plays[name] = list[0], list[1:]
+			break
+		}
 	}
 	if !task.play.blocks {
 		task.due = s.now.Add(task.play.after)
