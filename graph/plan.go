@@ -15,6 +15,7 @@ type Plan struct {
 	index       map[string]int
 	regions     map[int]region // by node; loops only
 	forks       map[string]int // the fork of each branch and each join that has one
+	items       map[string]int // by the id of an item, its map
 }
 
 // NewPlan indexes a compiled Document. It takes time and memory linear in the
@@ -27,10 +28,13 @@ func NewPlan(d *Document) (*Plan, error) {
 	p := &Plan{
 		Document: d, Fingerprint: value.Digest(raw), Size: len(raw),
 		index: make(map[string]int, len(d.Nodes)), regions: map[int]region{},
-		forks: map[string]int{},
+		forks: map[string]int{}, items: map[string]int{},
 	}
 	for i := range d.Nodes {
 		p.index[d.Nodes[i].ID] = i
+		if item := d.Nodes[i].Item; item != nil {
+			p.items[item.ID] = i
+		}
 		if d.Nodes[i].Type == TypeFork {
 			for _, member := range append([]string{d.Nodes[i].Join}, d.Nodes[i].Branches...) {
 				p.forks[member] = i
@@ -44,8 +48,12 @@ func NewPlan(d *Document) (*Plan, error) {
 	return p, nil
 }
 
-// Node is the node of an id; nil when there is none.
+// Node is the node of an id, which may be that of a map's item; nil when there
+// is none.
 func (p *Plan) Node(id string) *Node {
+	if i, ok := p.items[id]; ok {
+		return p.Document.Nodes[i].Item
+	}
 	i, ok := p.index[id]
 	if !ok {
 		return nil
