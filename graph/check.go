@@ -17,7 +17,10 @@ type checker struct {
 	root     *source.Node
 	language *expr.Compiler // built when the first expression is met
 	options  CompileOptions
-	// secretNames are the secrets that the args of each node use.
+	partial  bool     // the text had errors, so conclusions from what is missing would be wrong
+	above    []string // the ids of the documents that this one stands in
+	// secretNames are the secrets that the args of each node use; the nodes of an
+	// inline document are found as NODE/INNER.
 	secretNames map[string][]string
 	broken      error // the expression language could not be built
 }
@@ -26,11 +29,15 @@ func (c *checker) check() {
 	c.targets()
 	c.forks()
 	for i := range c.document.Nodes {
-		if c.origins[i].skipped {
-			continue
+		if node, from := c.node(i); !from.skipped {
+			c.expressions(node, from)
 		}
-		c.expressions(i)
-		c.secrets(i)
+	}
+	for _, w := range c.all() {
+		if !w.from.skipped {
+			c.secrets(w.from)
+			c.child(w.node, w.from)
+		}
 	}
 	c.schemas()
 	c.callbacks()
@@ -55,21 +62,19 @@ func (o *origin) place(path string) pointer {
 func (c *checker) schemas() {
 	c.schemaAt("/input_schema", c.document.InputSchema)
 	c.schemaAt("/output_schema", c.document.OutputSchema)
-	for i := range c.document.Nodes {
-		node, from := c.node(i)
-		c.schemaAt(from.at.key("input_schema"), node.InputSchema)
-		c.schemaAt(from.at.key("output_schema"), node.OutputSchema)
-		c.schemaAt(from.at.key("resume_schema"), node.ResumeSchema)
+	for _, w := range c.all() {
+		c.schemaAt(w.from.at.key("input_schema"), w.node.InputSchema)
+		c.schemaAt(w.from.at.key("output_schema"), w.node.OutputSchema)
+		c.schemaAt(w.from.at.key("resume_schema"), w.node.ResumeSchema)
 	}
 }
 
 // callbacks lists the callbacks that the document names, each with the version
 // it has here, and reports those that are not known here.
 func (c *checker) callbacks() {
-	for i := range c.document.Nodes {
-		node, from := c.node(i)
-		for _, use := range node.callbacks() {
-			c.callback(use.name, from.place(use.path))
+	for _, w := range c.all() {
+		for _, use := range w.node.callbacks() {
+			c.callback(use.name, w.from.place(use.path))
 		}
 	}
 	slices.SortFunc(c.document.Callbacks, func(a, b Callback) int { return strings.Compare(a.Name, b.Name) })

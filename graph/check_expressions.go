@@ -10,12 +10,14 @@ import (
 )
 
 // expressions compiles the expressions of a node, reports what is wrong with
-// them, and notes the state keys that the node reads.
-func (c *checker) expressions(i int) {
-	node, from := c.node(i)
-	// What a callback reads cannot be seen. It is given all of the state, unless
-	// the author says what it needs.
-	reads := expr.Reads{Keys: node.Reads, All: node.ArgsCall != "" && len(node.Reads) == 0}
+// them, and notes the state keys that the node reads. It gives all that the node
+// and its edge read.
+func (c *checker) expressions(node *Node, from *origin) expr.Reads {
+	reads := expr.Reads{Keys: node.Reads, All: node.readsUnseen()}
+	if node.Item != nil {
+		reads = expr.MergeReads(reads, c.expressions(node.Item, from.item))
+	}
+	all := reads
 	for _, s := range node.slots() {
 		if s.literal() || !c.ready() {
 			continue
@@ -26,6 +28,7 @@ func (c *checker) expressions(i int) {
 		} else {
 			read = c.condition(from, s)
 		}
+		all = expr.MergeReads(all, read)
 		if s.own {
 			reads = expr.MergeReads(reads, read)
 		}
@@ -35,6 +38,14 @@ func (c *checker) expressions(i int) {
 	if len(node.Reads) == 0 || reads.All {
 		node.Reads = nil
 	}
+	return all
+}
+
+// readsUnseen reports whether a node needs all of the state though no expression
+// says so: it is the input of a graph that is given no other, and what a callback
+// reads cannot be seen, unless the author says what it needs.
+func (n *Node) readsUnseen() bool {
+	return n.Type == TypeWorkflow && n.Input == nil || n.ArgsCall != "" && len(n.Reads) == 0
 }
 
 // ready builds the language when it is first needed: a document without
@@ -84,7 +95,7 @@ func reword(e expr.Error, node *Node, s slot) expr.Error {
 	switch {
 	case e.Code == expr.WrongScope && (s.field == "output" || s.field == "delta") && strings.HasPrefix(e.Message, "result "):
 		e.Message, e.Fix = "a node of type "+string(node.Type)+" has no result", "use input, which its predecessor passed on"
-	case e.Code == expr.SecretNotAllowed && s.field == "args" && node.Run.Activity != "":
+	case e.Code == expr.SecretNotAllowed && s.field == "args" && node.Foreign():
 		e.Message, e.Fix = "the arguments of an activity that is not an action are in the history, where no secret may be",
 			"let the activity get the secret itself, or make it an action"
 	}

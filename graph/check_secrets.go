@@ -14,9 +14,8 @@ const secretFix = "write ${ secret('NAME') } in args, and let the worker give th
 // secrets reports literal text that looks like a secret in the values of a
 // node. Whatever a document holds ends in history, and in whatever keeps the
 // document.
-func (c *checker) secrets(i int) {
-	_, from := c.node(i)
-	for _, name := range []string{"args", "output", "delta", "summary", "show"} {
+func (c *checker) secrets(from *origin) {
+	for _, name := range []string{"args", "input", "items", "key", "output", "delta", "summary", "show"} {
 		if f, ok := from.member(name); ok {
 			c.secretsIn(f, false)
 		}
@@ -71,7 +70,7 @@ func (c *checker) givesSecret(text string) bool {
 	if !strings.Contains(text, "${") {
 		return text != ""
 	}
-	const any = ownNames | expr.Result | expr.Secret
+	const any = ownNames | expr.Result | expr.Failure | expr.Item | expr.Secret
 	raw, err := json.Marshal(text)
 	if err != nil || !c.ready() {
 		return false
@@ -92,7 +91,7 @@ func (c *checker) wholeExpression(text string) bool {
 	if inner, ok = strings.CutSuffix(inner, "}"); !ok {
 		return false
 	}
-	_, err := c.language.Compile(inner, ownNames|expr.Result|expr.Secret)
+	_, err := c.language.Compile(inner, ownNames|expr.Result|expr.Failure|expr.Item|expr.Secret)
 	return err == nil
 }
 

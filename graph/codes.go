@@ -46,6 +46,16 @@ const (
 	codeReducerKeys      = "expected_binary_state_keys"
 	codeReducerKind      = "unsupported_state_reducer"
 	codeInvalidSchema    = "invalid_json_schema"
+	codeInvalidMode      = "invalid_mode"
+
+	// Child graphs and maps.
+	codeInvalidChild     = "invalid_nested_workflow_node"
+	codeContainsItself   = "graph_contains_itself"
+	codeUnknownGraph     = "unknown_graph"
+	codeChildInput       = "input_schema_validation_failed"
+	codeMapItems         = "map_items_invalid"
+	codeInvalidItem      = "invalid_map_item"
+	codeInvalidTolerance = "invalid_tolerance"
 
 	// Topology.
 	codeUnknownEntry  = "unknown_graph_entry"
@@ -80,6 +90,9 @@ const (
 	codeUnboundedCycle   = "cycle_relies_on_global_max_steps"
 	codeOrphanJoin       = "orphan_join"
 	codePossibleConflict = "possible_conflict"
+	codeNoItems          = "no_items"
+	codeItemDelta        = "item_delta_ignored"
+	codeNestedReducer    = "nested_state_reducer_incompatible"
 )
 
 // Code is one code that a [Diagnostic] can carry and what it means, in a line.
@@ -90,12 +103,13 @@ type Code struct {
 }
 
 // Codes lists every code the compiler can report, sorted by group: reading the
-// text, shape, fields, topology, text, and last the warnings.
+// text, shape, fields, topology, forks, child graphs and maps, text, and last
+// the warnings.
 func Codes() []Code {
 	var all []Code
 	for _, group := range [][]Code{
 		errorCodes(readingCodes()), errorCodes(shapeCodes()), errorCodes(fieldCodes()),
-		errorCodes(topologyCodes()), errorCodes(forkCodes()), errorCodes(textCodes()), warningCodes(),
+		errorCodes(topologyCodes()), errorCodes(forkCodes()), errorCodes(childCodes()), errorCodes(textCodes()), warningCodes(),
 	} {
 		all = append(all, group...)
 	}
@@ -157,6 +171,7 @@ func fieldCodes() [][2]string {
 		{codeReducerKeys, "A state reducer's key is empty."},
 		{codeReducerKind, "There is no such state reducer."},
 		{codeInvalidSchema, "A JSON Schema is malformed, or uses a keyword that is not supported."},
+		{codeInvalidMode, "The mode of an action is unknown, or the action may not run in it."},
 	}
 }
 
@@ -185,6 +200,17 @@ func forkCodes() [][2]string {
 	}
 }
 
+func childCodes() [][2]string {
+	return [][2]string{
+		{codeInvalidChild, "Which graph a node runs is missing or malformed."},
+		{codeContainsItself, "A graph runs itself, directly or through other graphs."},
+		{codeChildInput, "The literal input of a node does not fit the input_schema of the graph it runs."},
+		{codeMapItems, "The items of a map are missing, are no list, or are too many."},
+		{codeInvalidItem, "The item of a map is missing, is of a type that cannot be one, or has a field that an item cannot have."},
+		{codeInvalidTolerance, "How many items of a map may fail is malformed or out of range."},
+	}
+}
+
 func warningCodes() []Code {
 	return listCodes(SeverityWarning, [][2]string{
 		{codeUnknownCallback, "The callback is not registered here. A worker refuses to load the graph without it."},
@@ -197,5 +223,7 @@ func warningCodes() []Code {
 		{codeUnboundedCycle, "Only max_steps bounds the cycle."},
 		{codeOrphanJoin, "The join belongs to no fork."},
 		{codePossibleConflict, "Two branches of a fork set one state key, and may set it to different values."},
+		{codeNoItems, "The list of a map is empty, so the map does nothing."},
+		{codeItemDelta, "The delta of a map's item is not applied."},
 	})
 }

@@ -39,10 +39,11 @@ func Compile(name string, data []byte, options CompileOptions) (*Compiled, Diagn
 	if root == nil {
 		return nil, new(findings).diagnostics(name, data, &source.Node{}, problems)
 	}
-	c, err := check(root, options, len(problems) > 0)
+	c := &checker{options: options, partial: len(problems) > 0}
+	c.read(root)
 	found := c.diagnostics(name, data, root, problems)
-	if err != nil {
-		found = append(found, Diagnostic{Severity: SeverityError, Code: expr.InvalidExpression, File: name, Message: err.Error()})
+	if c.broken != nil {
+		found = append(found, Diagnostic{Severity: SeverityError, Code: expr.InvalidExpression, File: name, Message: c.broken.Error()})
 	}
 	if found.HasErrors() {
 		return nil, found
@@ -70,15 +71,14 @@ func CompileDocument(d *Document, options CompileOptions) (*Compiled, Diagnostic
 	return compiled, found
 }
 
-// check decodes a document and checks it as a whole. Partial says that the text
-// had errors, so that conclusions from what is missing would be wrong.
-func check(root *source.Node, options CompileOptions, partial bool) (*checker, error) {
+// read decodes a document and checks it as a whole.
+func (c *checker) read(root *source.Node) {
 	d := &decoder{}
-	c := &checker{findings: &d.findings, decoded: d.decode(field{"", root}), root: root, options: options, secretNames: map[string][]string{}}
-	if !partial || len(c.index) > 0 {
+	c.findings, c.root, c.secretNames = &d.findings, root, map[string][]string{}
+	c.decoded = d.decode(field{"", root})
+	if !c.partial || len(c.index) > 0 {
 		c.check()
 	}
-	return c, c.broken
 }
 
 // finish makes a document without errors ready to run.

@@ -11,7 +11,7 @@ import (
 
 // warnedDocuments are documents that compile, with every warning they give.
 func warnedDocuments() []broken {
-	return append(warnedForks(), []broken{
+	return append(append(warnedForks(), warnedMaps()...), []broken{
 		{one("{id: a, type: set, next: {route: {call: pick}}}"), []string{"4:38 /nodes/0/next/route unknown_callback"}},
 		{one("{id: a, run: x, args: {call: make}, next: end}"), []string{"4:27 /nodes/0/args unknown_callback"}},
 		{typed("dynamic", "choose: {call: pick}\n    targets: [b, end]"), []string{"6:13 /nodes/0/choose unknown_callback"}},
@@ -55,7 +55,7 @@ func TestWarnings(t *testing.T) {
 func TestNoWarnings(t *testing.T) {
 	t.Parallel()
 	known := graph.CompileOptions{Callbacks: map[string]int{"pick": 1}}
-	for _, doc := range append(soundForks(), []string{
+	for _, doc := range append(append(soundForks(), soundChildren()...), []string{
 		header + "  - {id: a, type: loop, while: 'true', body: b, max_iterations: 3}\n  - {id: b, type: set, next: a}",
 		header + "  - {id: a, type: loop, while: 'true', body: b, max_iterations: 3}\n" +
 			"  - {id: b, type: loop, while: 'true', body: c, done: a, max_iterations: 3}\n  - {id: c, type: set, next: b}",

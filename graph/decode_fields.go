@@ -16,9 +16,9 @@ func nodeTypes() []NodeType {
 // runs reports whether this version runs nodes of the type.
 func (t NodeType) runs() bool {
 	switch t {
-	case TypeAction, TypeSet, TypePause, TypeWait, TypeBranch, TypeDynamic, TypeLoop, TypeFork, TypeJoin:
+	case TypeAction, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap, TypeBranch, TypeDynamic, TypeLoop, TypeFork, TypeJoin:
 		return true
-	case TypeAgent, TypeTool, TypeWorkflow, TypeMap:
+	case TypeAgent, TypeTool:
 		return false
 	}
 	return false
@@ -44,7 +44,7 @@ func fieldsOf(t NodeType) []string {
 func ownFields(t NodeType) []string {
 	switch t {
 	case TypeAction, TypeJoin:
-		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace"}
+		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace", "mode", "idempotent"}
 	case TypeAgent:
 		return []string{"agent", "prompt", "decide", "timeout", "retry"}
 	case TypeTool:
@@ -74,7 +74,7 @@ func ownFields(t NodeType) []string {
 func laterFields(t NodeType) []string {
 	switch t {
 	case TypeAction, TypeJoin:
-		return []string{"mode", "idempotent", "overflow", "queue_timeout"}
+		return []string{"overflow", "queue_timeout"}
 	case TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap,
 		TypeBranch, TypeDynamic, TypeLoop, TypeFork:
 		return nil

@@ -42,7 +42,11 @@ func (d *decoder) expiry(f field, node *Node) {
 	case led:
 		node.OnExpire = d.target(way, "on_expire")
 	case timed && !recovers(f):
-		d.warn(expires.at, codeNoOnExpire, "add on_expire: NODE", "when the pause expires the run fails with %s", ErrTypePauseExpired)
+		fix, what := "add on_expire: NODE", "run"
+		if node.IsItem() {
+			fix, what = "add on_error: {output: VALUE}", "item"
+		}
+		d.warn(expires.at, codeNoOnExpire, fix, "when the pause expires the %s fails with %s", what, ErrTypePauseExpired)
 	}
 }
 

@@ -33,29 +33,38 @@ func (d *decoder) node(f field, out *decoded) (Node, origin) {
 		return node, from
 	}
 	d.nodeFields(f, node.Type)
+	d.typeFields(f, &node, &from)
+	return node, from
+}
+
+// typeFields reads the fields that nodes of the type have.
+func (d *decoder) typeFields(f field, node *Node, from *origin) {
 	node.InputSchema = d.schema(f, "input_schema")
 	node.OutputSchema = d.schema(f, "output_schema")
 	switch node.Type {
 	case TypeAction:
-		d.action(f, &node)
+		d.action(f, node)
+	case TypeWorkflow:
+		d.workflow(f, node)
+	case TypeMap:
+		d.mapping(f, node, from)
 	case TypePause:
-		d.pause(f, &node)
+		d.pause(f, node)
 	case TypeWait:
-		d.wait(f, &node)
+		d.wait(f, node)
 	case TypeBranch, TypeDynamic:
-		d.branch(f, &node)
+		d.branch(f, node)
 	case TypeLoop:
-		d.loop(f, &node)
+		d.loop(f, node)
 	case TypeFork:
-		d.fork(f, &node)
+		d.fork(f, node)
 	case TypeJoin:
-		d.joinAction(f, &node)
-	case TypeSet, TypeAgent, TypeTool, TypeWorkflow, TypeMap:
+		d.joinAction(f, node)
+	case TypeSet, TypeAgent, TypeTool:
 	}
 	if node.Type.EdgeBearing() {
-		d.edgeFields(f, &node, &from)
+		d.edgeFields(f, node, from)
 	}
-	return node, from
 }
 
 func (d *decoder) nodeID(f field, out *decoded) string {
@@ -159,6 +168,7 @@ func (d *decoder) action(f field, node *Node) {
 		interruptions, _ = d.integer(f, 0, codeExpectedNonNegative, "max_interruptions")
 	}
 	node.MaxInterruptions = &interruptions
+	d.mode(f, node)
 	if args, ok := f.member("args"); ok {
 		if name, ok := callName(args); ok {
 			node.ArgsCall = name

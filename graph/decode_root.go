@@ -25,6 +25,7 @@ const reservedPrefix = "tidemill"
 type origin struct {
 	field
 	edge    pointer // where its edge is; "" when it has none
+	item    *origin // of a map's item
 	skipped bool    // its type is not run, so nothing more is said about it
 }
 
@@ -34,6 +35,25 @@ type decoded struct {
 	origins  []origin       // one per node
 	index    map[string]int // of the first node of each id, however malformed the id
 	hints    int            // suggestions given so far
+}
+
+// written is a node and where it was written.
+type written struct {
+	node *Node
+	from *origin
+}
+
+// all lists the nodes, the item of a map after the map.
+func (o *decoded) all() []written {
+	all := make([]written, 0, len(o.document.Nodes))
+	for i := range o.document.Nodes {
+		node, from := &o.document.Nodes[i], &o.origins[i]
+		all = append(all, written{node, from})
+		if node.Item != nil {
+			all = append(all, written{node.Item, from.item})
+		}
+	}
+	return all
 }
 
 // decode reads the whole document. What cannot be read is left zero, and

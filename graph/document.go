@@ -198,9 +198,12 @@ type Tolerance struct {
 	Percent float64 `json:"percent,omitempty"` // 0 to 100
 }
 
+// itemSuffix ends the ids of maps' items.
+const itemSuffix = "/item"
+
 // ItemID is the id of the node that a map runs for each item. No document can
 // spell it.
-func ItemID(mapID string) string { return mapID + "/item" }
+func ItemID(mapID string) string { return mapID + itemSuffix }
 
 // Run names what an action runs: a registered action, or an activity of any
 // SDK on any task queue.
@@ -272,6 +275,19 @@ func ParseDocument(raw json.RawMessage) (*Document, error) {
 		return nil, err
 	}
 	return &d, nil
+}
+
+// activated lists the nodes that activations are of: those of the document, the
+// item of a map after the map.
+func (d *Document) activated() []*Node {
+	all := make([]*Node, 0, len(d.Nodes))
+	for i := range d.Nodes {
+		all = append(all, &d.Nodes[i])
+		if item := d.Nodes[i].Item; item != nil {
+			all = append(all, item)
+		}
+	}
+	return all
 }
 
 // UnmarshalJSON reads a document as history holds it. What is written into a

@@ -16,7 +16,10 @@ type evaluation struct {
 // vars makes the values of the names that are used. The facts of the run and
 // the failure need writing as JSON, so they are made only on demand.
 func (s *evaluation) vars(uses func(expr.Names) bool) *expr.Vars {
-	vars := &expr.Vars{State: s.scope.State, Input: s.scope.Input, Result: s.scope.Result}
+	vars := &expr.Vars{
+		State: s.scope.State, Input: s.scope.Input, Result: s.scope.Result,
+		Item: s.scope.Item, Index: s.scope.Index,
+	}
 	if uses(expr.Run) {
 		vars.Run = s.scope.Run.value()
 	}

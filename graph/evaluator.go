@@ -41,8 +41,7 @@ func NewEvaluator(doc *Document, callbacks Callbacks) (*Evaluator, error) {
 	}
 	e := &Evaluator{callbacks: callbacks, nodes: make(map[string]*nodePrograms, len(doc.Nodes)), schemas: map[string]*schema.Schema{}}
 	all := []json.RawMessage{doc.InputSchema, doc.OutputSchema}
-	for i := range doc.Nodes {
-		node := &doc.Nodes[i]
+	for _, node := range doc.activated() {
 		if e.nodes[node.ID], err = compilePrograms(language, node); err != nil {
 			return nil, err
 		}
@@ -105,6 +104,10 @@ func (e *Evaluator) decide(p *nodePrograms, q Question) (Decision, *Failure) {
 		return s.until(p)
 	case AskArgs:
 		return e.args(p, s)
+	case AskInput:
+		return s.childInput(p)
+	case AskItems:
+		return s.mapItems(p)
 	case AskSchema:
 	}
 	return Decision{}, Failf(ErrTypeExpressionFailed, "there is no question %q", q.Kind)

@@ -126,7 +126,9 @@ func (p *Program) Finish(t *Task, result, output json.RawMessage) (json.RawMessa
 	return d.Output, d.Delta, nil
 }
 
-func taskScope(t *Task) Scope { return Scope{State: t.State, Input: t.Input, Run: t.Run} }
+func taskScope(t *Task) Scope {
+	return Scope{State: t.State, Input: t.Input, Item: t.Item, Index: t.Index, Run: t.Run}
+}
 
 // checkValue holds a value against a schema; a nil schema fits everything.
 func checkValue(s *schema.Schema, raw json.RawMessage, errorType string) *Failure {

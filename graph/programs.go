@@ -66,6 +66,7 @@ func expressionFailure(err error, place string) *Failure {
 type nodePrograms struct {
 	node                                      *Node
 	args, output, delta, summary, show, until *valueProgram
+	input, items, key                         *valueProgram
 	recovered, recoveredDelta                 *valueProgram // on_error/output and on_error/delta
 	cases, next, onError                      []caseProgram
 	while                                     *caseProgram
@@ -106,6 +107,12 @@ func (p *nodePrograms) addValue(language *expr.Compiler, s slot) error {
 	switch s.field {
 	case "args":
 		p.args = program
+	case "input":
+		p.input = program
+	case "items":
+		p.items = program
+	case "key":
+		p.key = program
 	case "output":
 		p.output = program
 	case "delta":

@@ -30,7 +30,6 @@ func brokenActions() []broken {
 		{act("retry: {coefficient: 0.5}"), []string{"5:26 /nodes/0/retry/coefficient invalid_retry_coefficient"}},
 		{act("retry: {non_retryable: http_404}"), []string{"5:28 /nodes/0/retry/non_retryable expected_list"}},
 		{act("retry: {non_retryable: ['']}"), []string{"5:29 /nodes/0/retry/non_retryable/0 expected_text"}},
-		{act("mode: local"), []string{"5:5 /nodes/0/mode unsupported_field"}},
 		{act("overflow: reject"), []string{"5:5 /nodes/0/overflow unsupported_field"}},
 		{act("queue_timeout: 1s"), []string{"5:5 /nodes/0/queue_timeout unsupported_field"}},
 		{act("timout: 30s"), []string{"5:5 /nodes/0/timout unknown_field"}},

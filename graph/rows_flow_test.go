@@ -46,7 +46,7 @@ func brokenWaits() []broken {
 		{typed("wait", "next: b\n    until: tomorrow"), []string{"7:12 /nodes/0/until invalid_wait"}},
 		{typed("wait", "next: b\n    until: 5"), []string{"7:12 /nodes/0/until invalid_wait"}},
 		{typed("join", "next: b\n    args: {}"), []string{"7:5 /nodes/0/args conflicting_fields"}},
-		{typed("join", "next: b\n    run: x\n    mode: local"), []string{"8:5 /nodes/0/mode unsupported_field"}},
+		{typed("join", "next: b\n    mode: local"), []string{"7:5 /nodes/0/mode conflicting_fields"}},
 	}
 }
 

@@ -52,7 +52,6 @@ func brokenRoots() []broken {
 		{one("{id: a, type: seet, next: end}"), []string{"4:19 /nodes/0/type unsupported_graph_node_type"}},
 		{one("{id: a, type: lambda, next: end}"), []string{"4:19 /nodes/0/type unsupported_graph_node_type"}},
 		{one("{id: a, type: 1, next: end}"), []string{"4:19 /nodes/0/type unsupported_graph_node_type"}},
-		{one("{id: a, type: map, items: [], item: {run: x}}"), []string{"4:19 /nodes/0/type unsupported_graph_node_type"}},
 		{one("{id: a, type: agent, agent: x, next: end}"), []string{"4:19 /nodes/0/type unsupported_graph_node_type"}},
 		{"id: g\nnodes:\n  - " + set, []string{"1:1 /entry unknown_graph_entry"}},
 		{"id: g\nentry: b\nnodes:\n  - " + set, []string{"2:8 /entry unknown_graph_entry"}},

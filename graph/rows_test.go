@@ -36,7 +36,7 @@ type broken struct {
 
 func brokenDocuments() []broken {
 	return slices.Concat(brokenTexts(), brokenRoots(), brokenActions(), brokenEdges(), brokenWaits(), brokenBranches(), brokenLoops(), brokenSizes(),
-		brokenForks(), brokenTopologies(), brokenRecoveries())
+		brokenForks(), brokenTopologies(), brokenRecoveries(), brokenModes(), brokenChildren(), brokenInlines(), brokenMaps(), brokenItems())
 }
 
 // brokenSizes are the faults of documents that are too large in some way.

@@ -24,42 +24,62 @@ type slot struct {
 // literal reports whether a value holds no expression.
 func (s slot) literal() bool { return s.raw != nil && !strings.Contains(string(s.raw), "${") }
 
+// inScope are the names in scope of all places of a node.
+func (n *Node) inScope() expr.Names {
+	if n.IsItem() {
+		return ownNames | expr.Item
+	}
+	return ownNames
+}
+
 const ownNames = expr.State | expr.Input | expr.Run
 
 // slots lists the places of a node that hold expressions.
 func (n *Node) slots() []slot {
-	var all []slot
-	value := func(path string, raw json.RawMessage, names expr.Names) {
-		if raw != nil {
-			all = append(all, slot{field: path, path: path, names: names, raw: raw, own: true})
-		}
-	}
-	value("args", n.Args, n.argsNames())
-	value("output", n.Output, n.resultNames())
-	value("delta", n.Delta, n.resultNames())
-	value("summary", n.Summary, ownNames)
-	value("show", n.Show, ownNames)
-	value("until", n.Until, ownNames)
+	all := n.valueSlots()
+	names := n.inScope()
 	if n.While != "" {
-		all = append(all, slot{field: "while", path: "while", names: ownNames, text: n.While, own: true})
+		all = append(all, slot{field: "while", path: "while", names: names, text: n.While, own: true})
 	}
-	all = append(all, caseSlots("cases", "cases", n.Cases, ownNames, true)...)
+	all = append(all, caseSlots("cases", "cases", n.Cases, names, true)...)
 	if n.OnError != nil {
-		all = append(all, caseSlots("on_error", "on_error/cases", n.OnError.Cases, ownNames|expr.Failure, false)...)
-		all = append(all, recoverySlots(n.OnError)...)
+		all = append(all, caseSlots("on_error", "on_error/cases", n.OnError.Cases, names|expr.Failure, false)...)
+		all = append(all, recoverySlots(n.OnError, names|expr.Failure)...)
 	}
 	if n.Next != nil {
-		all = append(all, caseSlots("next", "next/cases", n.Next.Cases, ownNames, false)...)
+		all = append(all, caseSlots("next", "next/cases", n.Next.Cases, names, false)...)
 	}
 	return all
 }
 
-// recoverySlots are the values that settle a failed branch as completed.
-func recoverySlots(e *OnError) []slot {
+// valueSlots are the values of a node. Those of a map are evaluated beside the
+// run of its items, which is what reads the state.
+func (n *Node) valueSlots() []slot {
+	var all []slot
+	value := func(path string, raw json.RawMessage, names expr.Names) {
+		if raw != nil {
+			all = append(all, slot{field: path, path: path, names: names, raw: raw, own: n.Type != TypeMap})
+		}
+	}
+	names := n.inScope()
+	value("args", n.Args, n.argsNames())
+	value("input", n.Input, names)
+	value("items", n.Items, names)
+	value("key", n.Key, names|expr.Item)
+	value("output", n.Output, n.resultNames())
+	value("delta", n.Delta, n.resultNames())
+	value("summary", n.Summary, names)
+	value("show", n.Show, names)
+	value("until", n.Until, names)
+	return all
+}
+
+// recoverySlots are the values that settle a failed branch or item as completed.
+func recoverySlots(e *OnError, names expr.Names) []slot {
 	var all []slot
 	for _, s := range []slot{{field: "on_error/output", raw: e.Output}, {field: "on_error/delta", raw: e.Delta}} {
 		if s.raw != nil {
-			s.path, s.names = s.field, ownNames|expr.Failure
+			s.path, s.names = s.field, names
 			all = append(all, s)
 		}
 	}
@@ -83,22 +103,30 @@ func caseSlots(field, path string, cases []Case, names expr.Names, own bool) []s
 // where they run, so only theirs may hold a secret: the arguments of other
 // activities are in history.
 func (n *Node) argsNames() expr.Names {
-	if n.Run != nil && n.Run.Activity == "" {
-		return ownNames | expr.Secret
+	if n.Wrapped() {
+		return n.inScope() | expr.Secret
 	}
-	return ownNames
+	return n.inScope()
 }
 
 // resultNames are the names in scope of output and delta.
 func (n *Node) resultNames() expr.Names {
 	if n.hasResult() {
-		return ownNames | expr.Result
+		return n.inScope() | expr.Result
 	}
-	return ownNames
+	return n.inScope()
 }
 
 // hasResult reports whether nodes of the type have a result beside their
-// output: what the action gave, or the answer to the pause.
+// output: what the action gave, the answer to the pause, what the graph gave and
+// changed, or what became of the items.
 func (n *Node) hasResult() bool {
-	return n.Type == TypeAction || n.Type == TypePause || n.Type == TypeJoin && n.Runs()
+	switch n.Type {
+	case TypeAction, TypeAgent, TypeTool, TypePause, TypeWorkflow, TypeMap:
+		return true
+	case TypeJoin:
+		return n.Runs()
+	case TypeSet, TypeWait, TypeBranch, TypeDynamic, TypeLoop, TypeFork:
+	}
+	return false
 }

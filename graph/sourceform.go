@@ -33,7 +33,9 @@ func call(name string) object { return object{"call": name} }
 // sourceForm writes a document made in Go the way an author writes one: edges
 // as next, callbacks as {call: NAME}. It is the inverse of decoding, so a
 // compiled document compiles again to the same fingerprint.
-func sourceForm(d *Document) ([]byte, error) {
+func sourceForm(d *Document) ([]byte, error) { return value.Marshal(documentForm(d)) }
+
+func documentForm(d *Document) object {
 	root := object{"nodes": nodeForms(d.Nodes)}
 	root.set("version", d.Version != 0, d.Version)
 	root.text("id", d.ID)
@@ -49,7 +51,7 @@ func sourceForm(d *Document) ([]byte, error) {
 		reducers[r.Key] = r.Kind
 	}
 	root.set("state_reducers", len(reducers) > 0, reducers)
-	return value.Marshal(root)
+	return root
 }
 
 func nodeForms(nodes []Node) []object {
@@ -81,6 +83,40 @@ func nodeForm(n *Node) object {
 	maps.Copy(o, waitingForm(n))
 	maps.Copy(o, flowForm(n))
 	maps.Copy(o, forkForm(n))
+	maps.Copy(o, childForm(n))
+	maps.Copy(o, mapForm(n))
+	return o
+}
+
+func childForm(n *Node) object {
+	o := object{}
+	if c := n.Workflow; c != nil {
+		o.text("workflow", c.Graph)
+		if c.Document != nil {
+			o["workflow"] = documentForm(c.Document)
+		}
+	}
+	o.raw("input", n.Input)
+	o.length("deadline", n.Deadline)
+	o.set("max_steps", n.MaxSteps != 0, n.MaxSteps)
+	return o
+}
+
+func mapForm(n *Node) object {
+	o := object{}
+	o.raw("items", n.Items)
+	o.raw("key", n.Key)
+	if t := n.Tolerate; t != nil {
+		tolerate := object{}
+		tolerate.set("count", t.Count != 0 || t.Percent == 0, t.Count)
+		tolerate.set("percent", t.Percent != 0, t.Percent)
+		o["tolerate"] = tolerate
+	}
+	if n.Item != nil {
+		item := nodeForm(n.Item)
+		delete(item, "id") // it is made from that of the map
+		o["item"] = item
+	}
 	return o
 }
 
@@ -91,6 +127,8 @@ func actionForm(n *Node) object {
 	o.set("max_interruptions", n.MaxInterruptions != nil, n.MaxInterruptions)
 	o.raw("args", n.Args)
 	o.set("args", n.ArgsCall != "", call(n.ArgsCall))
+	o.text("mode", string(n.Mode))
+	o.set("idempotent", n.Mode == ModeLocal, true)
 	if n.Retry != nil {
 		o["retry"] = retryForm(n.Retry)
 	}
