@@ -9,15 +9,9 @@ import (
 	"github.com/tidemill/tidemill/graph/value"
 )
 
-// How long the list of a map may be.
-const (
-	// MaxInlineItems is how many items a run carries out itself. A longer list is
-	// given to a run of its own.
-	MaxInlineItems = 200
-	// MaxItems is how many items a map may have: the history of a run holds no
-	// more.
-	MaxItems = 3000
-)
+// MaxInlineItems is how many items of a map a run carries out itself. A longer
+// list is given to a run of its own.
+const MaxInlineItems = 200
 
 // Mapping is a map whose items are under way.
 type Mapping struct {
