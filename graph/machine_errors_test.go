@@ -123,6 +123,8 @@ func smallestFailures(t *testing.T) map[string]*graph.Failure {
 		graph.ErrTypeReducerConflict:        reduces("reject_conflict", `{"k":1}`),
 		graph.ErrTypeReducerTypeMismatch:    reduces("sum", `{"k":"x"}`),
 		graph.ErrTypeReducerNumericOverflow: reduces("sum", `{"k":1}`),
+		graph.ErrTypeMapItemsInvalid:        ends(mapOver(""), `{"list":7}`, nil),
+		graph.ErrTypeMapTolerance:           ends(mapOver(", items: [1]"), "", plays{"m/item": {fails("x")}}),
 		graph.ErrTypeBudgetExhausted:        ends("max_steps: 1\n"+abc, "", plays{"a": {oks()}}),
 		graph.ErrTypePauseExpired:           expired.m.Outcome().Failure,
 		graph.ErrTypeDeadlineExceeded:       late.m.Outcome().Failure,

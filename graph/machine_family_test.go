@@ -154,6 +154,7 @@ func (s *story) news(k *kid) func() {
 func (s *story) endKid(k *kid, ending graph.Ending) {
 	s.kids = slices.DeleteFunc(s.kids, func(other *kid) bool { return other == k })
 	s.finished = append(s.finished, k.story)
+	s.seen = append(s.seen, k.story.seen...)
 	s.event(fmt.Sprintf("end %s %s", k.start.Address, describe(ending)), func() { s.m.End(s.now, k.of, ending) })
 }
 
@@ -186,7 +187,7 @@ func (k *kid) ending() graph.Ending {
 
 // hasNews reports whether a child has something to say, or can go on.
 func (s *story) hasNews() bool {
-	return slices.ContainsFunc(s.kids, func(k *kid) bool { return s.news(k) != nil })
+	return slices.ContainsFunc(s.kids, func(k *kid) bool { return s.news(k) != nil || k.story.hasNews() })
 }
 
 // nextOfKids is the next thing to happen below.
