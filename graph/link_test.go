@@ -260,8 +260,8 @@ func TestLinkAll(t *testing.T) {
 		"e": calls("e", "f"), "f": calls("f", "e"), "g": calls("g", "e"), "h": calls("h", "d"),
 	}.compile(t)
 	var list []*graph.Compiled
-	for _, id := range strings.SplitSeq("abcdefgh", "") {
-		list = append(list, all[id])
+	for _, id := range "abcdefgh" {
+		list = append(list, all[string(id)])
 	}
 	linked, found := graph.LinkAll(list)
 	require.ElementsMatch(t, []string{
