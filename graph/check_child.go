@@ -24,6 +24,7 @@ func (c *checker) child(node *Node, from *origin) {
 	}
 	if node.Workflow.Document != nil {
 		c.literalInput(node, from.at.key("input"), node.Workflow.Document)
+		c.nestedReducers(c.document, node, from.at.key("workflow"), node.Workflow.Document)
 	}
 }
 
@@ -69,4 +70,30 @@ func (r *findings) literalInput(node *Node, at pointer, child *Document) {
 		r.fail(at+pointer(v.Pointer), codeChildInput, "write what the input_schema of the graph asks for",
 			"the input does not fit the graph %q: %s (%s)", child.ID, v.Message, v.Reason)
 	}
+}
+
+// nestedReducers warns about state keys that a graph combines in another way than
+// the graph that hands it all of its state, and takes back what changed: what
+// the child made of the parent's value would be combined with that value again.
+func (r *findings) nestedReducers(parent *Document, node *Node, at pointer, child *Document) {
+	if node.Input != nil || node.Delta != nil || node.IsItem() {
+		return
+	}
+	for _, reducer := range parent.Reducers {
+		if inner := child.reducer(reducer.Key); reducer.Kind.combines() && inner != reducer.Kind {
+			r.warn(at, codeNestedReducer, "give the graph an input of its own, write a delta, or give the key the same reducer in both",
+				"the state key %q has the reducer %s here and %s in the graph %q: what that graph makes of the value is combined with it once more",
+				reducer.Key, reducer.Kind, inner, child.ID)
+		}
+	}
+}
+
+// reducer is how deltas of a key are combined.
+func (d *Document) reducer(key string) ReducerKind {
+	for _, r := range d.Reducers {
+		if r.Key == key {
+			return r.Kind
+		}
+	}
+	return ReduceOverwrite
 }

@@ -204,6 +204,7 @@ func childCodes() [][2]string {
 	return [][2]string{
 		{codeInvalidChild, "Which graph a node runs is missing or malformed."},
 		{codeContainsItself, "A graph runs itself, directly or through other graphs."},
+		{codeUnknownGraph, "There is no graph of that name."},
 		{codeChildInput, "The literal input of a node does not fit the input_schema of the graph it runs."},
 		{codeMapItems, "The items of a map are missing, are no list, or are too many."},
 		{codeInvalidItem, "The item of a map is missing, is of a type that cannot be one, or has a field that an item cannot have."},
@@ -225,5 +226,6 @@ func warningCodes() []Code {
 		{codePossibleConflict, "Two branches of a fork set one state key, and may set it to different values."},
 		{codeNoItems, "The list of a map is empty, so the map does nothing."},
 		{codeItemDelta, "The delta of a map's item is not applied."},
+		{codeNestedReducer, "A graph and the graph that runs it combine a state key in different ways."},
 	})
 }

@@ -130,12 +130,7 @@ func (m *Machine) reduce(before, delta value.Object) (value.Object, *Failure) {
 }
 
 func (m *Machine) reducer(key string) ReducerKind {
-	for _, r := range m.plan.Document.Reducers {
-		if r.Key == key {
-			return r.Kind
-		}
-	}
-	return ReduceOverwrite
+	return m.plan.Document.reducer(key)
 }
 
 // reduceFirst checks the first value of a key against its reducer.

@@ -25,8 +25,33 @@ type Compiled struct {
 	Fingerprint string
 	Plan        *Plan
 	Warnings    Diagnostics
+	// Closure are the documents of the graphs that the document names, and those
+	// that they name, each once, sorted by id. It is set by [Link].
+	Closure []*Document
 
-	secrets map[string][]string // names of the secrets that a node's args use
+	secrets  map[string][]string // names of the secrets that a node's args use
+	original original            // where it was written, if it names graphs
+	unlinked *Compiled           // what a linked document was before
+}
+
+// original is the text of a document, as far as linking speaks of it.
+type original struct {
+	file   string
+	root   *source.Node
+	placed bool // its positions mean something to the author
+}
+
+// place gives positions to what was found after the document was compiled.
+func (c *Compiled) place(found *findings) Diagnostics {
+	root := c.original.root
+	if root == nil {
+		root = &source.Node{}
+	}
+	placed := found.diagnostics(c.original.file, nil, root, nil)
+	if !c.original.placed {
+		placed.unplace()
+	}
+	return placed
 }
 
 // Compile reads a document, YAML or JSON, and checks all of it. The name is
@@ -51,6 +76,9 @@ func Compile(name string, data []byte, options CompileOptions) (*Compiled, Diagn
 	compiled, found := finish(c.document, found)
 	if compiled != nil {
 		compiled.secrets = c.secretNames
+		if compiled.Document.namesGraphs() {
+			compiled.original = original{file: name, root: root, placed: true}
+		}
 	}
 	return compiled, found
 }
@@ -65,8 +93,9 @@ func CompileDocument(d *Document, options CompileOptions) (*Compiled, Diagnostic
 		return nil, Diagnostics{valueMistake(err)}
 	}
 	compiled, found := Compile("", data, options)
-	for i := range found {
-		found[i].Line, found[i].Column = 0, 0
+	found.unplace()
+	if compiled != nil {
+		compiled.original.placed = false
 	}
 	return compiled, found
 }

@@ -56,6 +56,14 @@ func TestEveryCodeHasADocument(t *testing.T) {
 		_, found := graph.Compile("", []byte(w.doc), graph.CompileOptions{})
 		note(found.Warnings())
 	}
+	for _, b := range brokenShelves() {
+		_, found := b.shelf.link(t, "a")
+		note(found)
+	}
+	for _, w := range warnedShelves() {
+		_, found := w.shelf.link(t, "a")
+		note(found)
+	}
 	b := graph.NewBuilder("g")
 	b.Add(graph.Node{ID: "a", Type: graph.TypeSet, Output: b.Value(math.NaN()), Next: graph.To(graph.End)})
 	_, found := b.Compile(graph.CompileOptions{})

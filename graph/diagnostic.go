@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -93,6 +95,21 @@ func (ds Diagnostics) of(severity Severity) Diagnostics {
 		}
 	}
 	return some
+}
+
+// sort puts the diagnostics of one document in document order. Those of one place
+// keep the order in which they were found.
+func (ds Diagnostics) sort() {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// unplace takes the positions away, in place.
+func (ds Diagnostics) unplace() {
+	for i := range ds {
+		ds[i].Line, ds[i].Column = 0, 0
+	}
 }
 
 // MarshalJSON writes a list, also when there is nothing to say.

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -73,9 +72,7 @@ func (r *findings) diagnostics(file string, text []byte, root *source.Node, prob
 			Pointer: string(f.at), Message: f.message, Fix: f.fix,
 		})
 	}
-	slices.SortStableFunc(all, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	all.sort()
 	return all
 }
 
