@@ -236,3 +236,19 @@ func TestCancelOfAMap(t *testing.T) {
 	require.Equal(t, graph.StatusCancelled, s.run().m.Status())
 	require.Equal(t, 2*time.Second, s.now.Sub(noon))
 }
+
+// An alarm can tell what failed: the result of the map is in the details of its
+// failure, cut to the failed items when it is large.
+func TestTheAlarmPathOfAMap(t *testing.T) {
+	t.Parallel()
+	doc := mapOver(`, key: "${ item }", tolerate: {count: 1}, on_error: alarm`) +
+		"  - {id: alarm, type: set, output: \"${ input.details.items.filter(i, i.status == 'failed').map(i, i.key) }\", next: end}\n"
+	script := func(output string) plays {
+		return plays{"m#1/0": {outputs(output)}, "m#1/1": {fails("bad")}, "m#1/2": {fails("bad")}}
+	}
+	for _, output := range []string{`"small"`, `"` + strings.Repeat("x", 70<<10) + `"`} {
+		s := tell(t, doc, three, script(output)).run()
+		require.Equal(t, graph.StatusCompleted, s.m.Status(), "%v", s.m.Outcome().Failure)
+		require.Equal(t, `["y","z"]`, string(s.m.Outcome().Output))
+	}
+}

@@ -262,12 +262,12 @@ func (m *Machine) closeMap(now time.Time, node *Node, a *Activation) {
 	case MapExceeded:
 		failed := mp.count(BranchFailed)
 		m.failMap(now, a, Ending{Kind: Failed, Failure: &Failure{
-			Type: ErrTypeMapTolerance, Cause: mp.firstFailure(), Details: mp.result(),
+			Type: ErrTypeMapTolerance, Cause: mp.firstFailure(), Details: mp.details(),
 			Message: fmt.Sprintf("%d of %d items failed; %s", failed, len(mp.Items), node.Tolerate),
 		}})
 	case MapTimedOut:
 		m.failMap(now, a, Ending{Kind: TimedOut, Failure: &Failure{
-			Type: ErrTypeActionTimedOut, Details: mp.result(), Message: fmt.Sprintf("the map ran out of its %s", node.Timeout),
+			Type: ErrTypeActionTimedOut, Details: mp.details(), Message: fmt.Sprintf("the map ran out of its %s", node.Timeout),
 		}})
 	case MapDismissed:
 		m.settleInner(a, lost(m.locate(a, decidedWithout())))
@@ -361,25 +361,55 @@ type mapResult struct {
 
 // result is what output and delta of the map see.
 func (mp *Mapping) result() json.RawMessage {
+	return mp.resultOf(func(*MapItem) bool { return true })
+}
+
+func (mp *Mapping) resultOf(wanted func(*MapItem) bool) json.RawMessage {
 	r := mapResult{
-		Items: make([]itemResult, len(mp.Items)), Completed: mp.count(BranchCompleted),
+		Items: []itemResult{}, Completed: mp.count(BranchCompleted),
 		Failed: mp.count(BranchFailed), Cancelled: mp.count(BranchCancelled, BranchSkipped),
 	}
 	for i := range mp.Items {
 		item := &mp.Items[i]
-		r.Items[i] = itemResult{Status: item.Status, Output: orNull(item.Output), Error: value.Null(), Attempts: item.Attempts}
+		if !wanted(item) {
+			continue
+		}
+		one := itemResult{Status: item.Status, Output: orNull(item.Output), Error: value.Null(), Attempts: item.Attempts}
 		if item.Key != "" {
-			r.Items[i].Key = &item.Key
+			one.Key = &item.Key
 		}
 		if item.Failure != nil {
-			r.Items[i].Error = item.Failure.Value()
+			one.Error = item.Failure.Value()
 		}
+		r.Items = append(r.Items, one)
 	}
 	raw, err := value.Marshal(r)
 	if err != nil { // a key that is not UTF-8
 		return value.Null()
 	}
 	return raw
+}
+
+// What the details of a failed map hold at most.
+const (
+	maxMapDetails = 64 << 10 // bytes; a longer result is cut to failed items
+	maxMapFailed  = 100      // of these
+)
+
+// details are the result of a map that failed, for its on_error and for people.
+func (mp *Mapping) details() json.RawMessage {
+	whole := mp.result()
+	if len(whole) <= maxMapDetails {
+		return whole
+	}
+	kept := 0
+	return mp.resultOf(func(item *MapItem) bool {
+		if item.Status != BranchFailed || kept == maxMapFailed {
+			return false
+		}
+		kept++
+		return true
+	})
 }
 
 // mapOutputs is the list of the items' outputs, null where there is none.

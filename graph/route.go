@@ -137,19 +137,21 @@ type failureValue struct {
 	Address  Address         `json:"address"`
 	Attempts int             `json:"attempts"`
 	Cause    json.RawMessage `json:"cause"`
+	Details  json.RawMessage `json:"details,omitempty"`
 }
 
 // Value is the failure as the canonical JSON object that conditions see as
 // error and that an on_error target gets as its input: type, message, node,
-// address, attempts, and cause (null or an object of the same shape).
+// address, attempts, and cause (null or an object of the same shape); also details,
+// when there are any.
 func (f *Failure) Value() json.RawMessage {
 	cause := json.RawMessage("null")
 	if f.Cause != nil {
 		cause = f.Cause.Value()
 	}
-	raw, err := value.Marshal(failureValue{f.Type, f.Message, f.Node, f.Address, f.Attempts, cause})
+	raw, err := value.Marshal(failureValue{f.Type, f.Message, f.Node, f.Address, f.Attempts, cause, f.Details})
 	if err != nil { // a message that is not UTF-8
-		raw, _ = value.Marshal(failureValue{f.Type, "", f.Node, f.Address, f.Attempts, json.RawMessage("null")})
+		raw, _ = value.Marshal(failureValue{f.Type, "", f.Node, f.Address, f.Attempts, json.RawMessage("null"), nil})
 	}
 	return raw
 }

@@ -67,7 +67,7 @@ func fieldsOf(path string) []string {
 	case "run.lane":
 		return []string{"app", "user", "session"}
 	case "error":
-		return []string{"type", "message", "node", "address", "attempts", "cause"}
+		return []string{"type", "message", "node", "address", "attempts", "cause", "details"}
 	}
 	return nil
 }
