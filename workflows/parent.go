@@ -41,6 +41,7 @@ func (r *run) tell(ctx workflow.Context) {
 	if p.execution == nil || p.busy {
 		return
 	}
+	r.gatherReplies()
 	now := r.machine.TellsParent()
 	now.Pauses = reported(now.Pauses)
 	same := now.Paused == p.told.Paused && samePauses(now.Pauses, p.told.Pauses)
@@ -64,6 +65,20 @@ func (r *run) tell(ctx workflow.Context) {
 		p.busy, p.carrying = false, nil
 		r.push(func(time.Time) {}) // the next report may go
 	})
+}
+
+// gatherReplies takes the verdicts that the machine has given. When the run has
+// ended there will be no other.
+func (r *run) gatherReplies() {
+	for _, request := range slices.Clone(r.parent.asked) {
+		failure, done := r.machine.Replied(fromParent + request)
+		if !done && r.machine.Outcome() != nil {
+			failure, done = graph.Failf(graph.ErrTypePauseClosed, "the run ended before the answer was taken"), true
+		}
+		if done {
+			r.parent.reply(request, failure)
+		}
+	}
 }
 
 // owes reports whether the parent still waits for what became of an answer.
@@ -128,18 +143,25 @@ func (r *run) receiveForwarded(ctx workflow.Context, raw json.RawMessage) {
 		return
 	}
 	answer := forwarded.Answer
-	if failure := r.machine.Judge(answer); failure != nil {
-		r.machine.Reject(workflow.Now(ctx), answer.Via, string(answer.PauseID), failure)
+	answer.Request = fromParent + forwarded.Request
+	refuse := func(now time.Time, failure *graph.Failure) {
+		r.machine.Reject(now, answer.Via, string(answer.PauseID), failure)
 		r.parent.reply(forwarded.Request, failure)
+	}
+	if failure := r.machine.Judge(answer); failure != nil {
+		refuse(workflow.Now(ctx), failure)
 		return
 	}
 	r.parent.asked = append(r.parent.asked, forwarded.Request)
-	workflow.GoNamed(ctx, "answer "+forwarded.Request, func(ctx workflow.Context) {
-		failure := r.give(ctx, answer)
-		r.parent.reply(forwarded.Request, failure)
-		r.push(func(time.Time) {}) // the reply is due
+	r.push(func(now time.Time) {
+		if failure := r.machine.Answer(now, answer); failure != nil {
+			refuse(now, failure)
+		}
 	})
 }
+
+// fromParent tells the requests of the parent from those of updates here.
+const fromParent = "parent/"
 
 var errNoParent = errors.New("no run started this one")
 
