@@ -76,6 +76,11 @@ func ParseChildReport(raw json.RawMessage) (graph.ChildReport, error) {
 		}
 		p.Show, p.ResumeSchema = canonical(p.Show), canonical(p.ResumeSchema)
 	}
+	for _, id := range report.Closed {
+		if !below(id, report.Address) {
+			return report, fmt.Errorf("pause %q is none of child %s", id, report.Address)
+		}
+	}
 	for _, reply := range report.Replies {
 		if reply.Request == "" {
 			return report, errors.New("a reply names no request")

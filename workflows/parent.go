@@ -12,11 +12,10 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
-// How much one report to a parent holds. The server ends a run that sends too
-// much, and the parent keeps what it is told.
+// How much one report to a parent holds, and how much is remembered of them.
 const (
-	maxReported = 256 << 10 // bytes of pauses
-	maxReplied  = 1_000     // answers whose replies are remembered
+	maxReported = 256 << 10 // bytes of pauses: the server takes no long signal
+	maxReplied  = 1_000     // answers whose replies are told again
 )
 
 // parent is the run that started this one, and what it has been told. A run without
@@ -25,7 +24,8 @@ type parent struct {
 	execution *workflow.Execution // nil: nobody to tell, or nobody any more
 	address   graph.Address
 	sequence  int
-	told      graph.ChildReport // what it knows: Paused and Pauses
+	paused    bool              // as it was told
+	told      []graph.OpenPause // that it knows of
 	busy      bool              // a report is on its way
 	carrying  []graph.Reply     // in that report
 	due       []graph.Reply     // not in a report yet
@@ -42,15 +42,15 @@ func (r *run) tell(ctx workflow.Context) {
 		return
 	}
 	r.gatherReplies()
-	now := r.machine.TellsParent()
-	now.Pauses = reported(now.Pauses)
-	same := now.Paused == p.told.Paused && samePauses(now.Pauses, p.told.Pauses)
+	report := r.machine.TellsParent().Since(p.told)
+	same := report.Paused == p.paused && len(report.Pauses)+len(report.Closed) == 0
 	if len(p.due) == 0 && (same || r.machine.Outcome() != nil) {
 		return
 	}
-	p.told = now
+	report.Pauses = fitting(report.Pauses)
+	p.paused, p.told = report.Paused, report.Apply(p.told)
 	p.sequence++
-	report := graph.ChildReport{Address: p.address, Sequence: p.sequence, Paused: now.Paused, Pauses: now.Pauses, Replies: p.due}
+	report.Sequence, report.Replies = p.sequence, p.due
 	p.carrying, p.due, p.busy = p.due, nil, true
 	message, err := activities.Plain(report)
 	if err != nil {
@@ -109,9 +109,9 @@ func (p *parent) known(request string) bool {
 	return slices.Contains(p.asked, request)
 }
 
-// reported are the pauses that fit into a report, oldest first. The others follow
-// when these have closed; until then they are answered at the run that has them.
-func reported(pauses []graph.OpenPause) []graph.OpenPause {
+// fitting are the pauses that fit into a report, the first of them. The others go
+// with the next one.
+func fitting(pauses []graph.OpenPause) []graph.OpenPause {
 	size := 0
 	for i, p := range pauses {
 		raw, err := json.Marshal(p)
@@ -120,11 +120,6 @@ func reported(pauses []graph.OpenPause) []graph.OpenPause {
 		}
 	}
 	return pauses
-}
-
-// samePauses reports whether two lists hold the same pauses: a pause never changes.
-func samePauses(a, b []graph.OpenPause) bool {
-	return slices.EqualFunc(a, b, func(a, b graph.OpenPause) bool { return a.ID == b.ID })
 }
 
 // receiveForwarded takes an answer that the parent hands over. It is judged like
