@@ -124,6 +124,7 @@ func (a *App) catalogue() (*activities.Catalogue, error) {
 		for _, add := range a.sources {
 			errs = append(errs, add(a.built))
 		}
+		errs = append(errs, a.built.Link())
 		a.err = errors.Join(errs...)
 	}
 	return a.built, a.err
@@ -147,8 +148,8 @@ func (a *App) Warnings() ([]string, error) {
 	}
 	for _, id := range c.IDs() {
 		compiled, _ := c.Get(id)
-		for _, node := range compiled.Document.Nodes {
-			if node.Run != nil && node.Run.Activity == "" && !known[node.Run.Name] {
+		for _, node := range compiled.Document.AllNodes() {
+			if node.Wrapped() && !known[node.Run.Name] {
 				warnings = append(warnings, fmt.Sprintf(
 					"graph %q, node %q: this worker has no action %q; runs wait there for one that has", id, node.ID, node.Run.Name))
 			}

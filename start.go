@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -84,7 +85,7 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (Run, error) {
 		return Run{}, edgeErrorOf(s.id, err)
 	}
 	run := Run{ID: execution.GetID(), RunID: execution.GetRunID(), Graph: s.graph}
-	if s.compiled != nil {
+	if s.compiled != nil && s.compiled.Linked() {
 		run.Fingerprint = s.compiled.Fingerprint
 	}
 	return run, nil
@@ -143,6 +144,9 @@ func (c *Client) document(o StartOptions) (*graph.Compiled, error) {
 		callbacks = c.options.App.registry.Callbacks()
 	}
 	compiled, diagnostics := graph.Compile(o.SpecName, o.Spec, graph.CompileOptions{Callbacks: callbacks})
+	if compiled != nil {
+		compiled, diagnostics = linkKnown(compiled, catalogue)
+	}
 	if err := diagnostics.Err(); err != nil {
 		return nil, &RunError{Type: graph.ErrTypeInvalidDocument, Message: err.Error(), Err: err}
 	}
@@ -151,6 +155,20 @@ func (c *Client) document(o StartOptions) (*graph.Compiled, error) {
 			"the document's id is %q, not %q; leave out the name or correct it", compiled.Document.ID, o.Graph))
 	}
 	return compiled, nil
+}
+
+// linkKnown links a document against the graphs that are known here. Those it
+// names beside them are the worker's, which links it again.
+func linkKnown(compiled *graph.Compiled, catalogue *activities.Catalogue) (*graph.Compiled, graph.Diagnostics) {
+	linked, found := graph.Link(compiled, func(id string) *graph.Compiled {
+		known, _ := catalogue.Get(id)
+		return known
+	})
+	found = slices.DeleteFunc(found, func(d graph.Diagnostic) bool { return d.Code == graph.ErrTypeUnknownGraph })
+	if linked == nil && !found.HasErrors() {
+		return compiled, found
+	}
+	return linked, found
 }
 
 // checkedInput is the input in canonical form, held against the graph's schema

@@ -69,8 +69,8 @@ const (
 	keptEvaluators = 128
 )
 
-// New checks the options and makes the activities. Every error of registration
-// is reported.
+// New checks the options, links the graphs and makes the activities. Every error
+// of registration is reported.
 func New(o Options) (*Activities, error) {
 	if o.Registry == nil {
 		o.Registry = NewRegistry()
@@ -83,7 +83,7 @@ func New(o Options) (*Activities, error) {
 	}
 	o.Limits = o.Limits.WithDefaults()
 	fetcher, err := newFetcher(o.HTTP)
-	if err := errors.Join(o.Registry.Err(), err); err != nil {
+	if err := errors.Join(o.Registry.Err(), o.Catalogue.Link(), err); err != nil {
 		return nil, err
 	}
 	language, err := newLanguage()

@@ -27,6 +27,8 @@ type Catalogue struct {
 	options graph.CompileOptions
 	graphs  map[string]*graph.Compiled
 	from    map[string]string // where each graph came from
+	linked  bool              // since the last one was added
+	refused bool              // a graph was not taken, so that names of it are not at fault
 }
 
 // NewCatalogue makes an empty Catalogue whose graphs may name the callbacks of
@@ -81,6 +83,7 @@ func graphFile(name string) bool {
 func (c *Catalogue) AddFile(name string, data []byte) error {
 	compiled, diagnostics := graph.Compile(name, data, c.options)
 	if err := diagnostics.Err(); err != nil {
+		c.refused = true
 		return err
 	}
 	return c.add(compiled, name)
@@ -90,13 +93,16 @@ func (c *Catalogue) AddFile(name string, data []byte) error {
 // worker's, in the versions it was compiled with.
 func (c *Catalogue) Add(compiled *graph.Compiled) error {
 	var errs []error
-	for _, callback := range compiled.Document.Callbacks {
-		if version, ok := c.options.Callbacks[callback.Name]; !ok || version != callback.Version {
-			errs = append(errs, fmt.Errorf("%w: graph %q, callback %q version %d",
-				ErrUnknownCallback, compiled.Document.ID, callback.Name, callback.Version))
+	for _, document := range append([]*graph.Document{compiled.Document}, compiled.Document.Inline()...) {
+		for _, callback := range document.Callbacks {
+			if version, ok := c.options.Callbacks[callback.Name]; !ok || version != callback.Version {
+				errs = append(errs, fmt.Errorf("%w: graph %q, callback %q version %d",
+					ErrUnknownCallback, document.ID, callback.Name, callback.Version))
+			}
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
+		c.refused = true
 		return err
 	}
 	return c.add(compiled, "the program")
@@ -108,10 +114,40 @@ func (c *Catalogue) add(compiled *graph.Compiled, from string) error {
 		return fmt.Errorf("%w: %q is in %s and in %s", ErrDuplicateGraph, id, earlier, from)
 	}
 	c.graphs[id], c.from[id] = compiled, from
+	c.linked = false
 	return nil
 }
 
-// Get returns the graph of an id.
+// Link links all graphs against each other, when all have been added. What is
+// wrong with the names in them is reported at once, as [graph.Diagnostics].
+func (c *Catalogue) Link() error {
+	if c.linked {
+		return nil
+	}
+	ids := c.IDs()
+	all := make([]*graph.Compiled, len(ids))
+	for i, id := range ids {
+		all[i] = c.graphs[id]
+	}
+	linked, found := graph.LinkAll(all)
+	if c.refused {
+		found = slices.DeleteFunc(found, func(d graph.Diagnostic) bool { return d.Code == graph.ErrTypeUnknownGraph })
+	}
+	for i, id := range ids {
+		if linked[i] != nil {
+			c.graphs[id] = linked[i]
+		}
+	}
+	c.linked = !found.HasErrors()
+	return found.Err()
+}
+
+// link links a graph from elsewhere against those of the catalogue.
+func (c *Catalogue) link(compiled *graph.Compiled) (*graph.Compiled, graph.Diagnostics) {
+	return graph.Link(compiled, func(id string) *graph.Compiled { return c.graphs[id] }, c.IDs()...)
+}
+
+// Get returns the graph of an id, linked once [Catalogue.Link] was called.
 func (c *Catalogue) Get(id string) (*graph.Compiled, bool) {
 	compiled, ok := c.graphs[id]
 	return compiled, ok

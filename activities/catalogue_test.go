@@ -100,3 +100,56 @@ func TestCatalogueWarnsAndHelps(t *testing.T) {
 	require.NoError(t, c.AddFile("w.yaml", []byte(strings.Replace(small("w"), "next: end}", "next: end}, {id: lost, type: set, next: end}", 1))))
 	require.Len(t, c.Warnings(), 1)
 }
+
+// calls is a graph that runs another one.
+func calls(id, graph string) string {
+	return "id: " + id + "\nentry: x\nnodes:\n  - {id: x, type: workflow, workflow: " + graph + ", next: end}\n"
+}
+
+// A worker must not start with a graph whose children it cannot find: each run
+// would fail there. What is said names the file.
+func TestCatalogueLinks(t *testing.T) {
+	t.Parallel()
+	c := catalogue(t, "leaf")
+	require.NoError(t, c.AddFile("middle.yaml", []byte(calls("middle", "leaf"))))
+	require.NoError(t, c.AddFile("top.yaml", []byte(calls("top", "middle"))))
+	require.NoError(t, c.Link())
+	top, _ := c.Get("top")
+	require.True(t, top.Linked())
+	require.Len(t, top.Closure, 2)
+	middle, _ := c.Get("middle")
+	require.Equal(t, []graph.GraphRef{{ID: "middle", Fingerprint: middle.Fingerprint}}, top.Document.Graphs)
+	require.NoError(t, c.Link(), "linking again changes nothing")
+	again, _ := c.Get("top")
+	require.Same(t, top, again)
+
+	require.NoError(t, c.AddFile("lost.yaml", []byte(calls("lost", "leave"))))
+	require.NoError(t, c.AddFile("ring.yaml", []byte(calls("ring", "round"))))
+	require.NoError(t, c.AddFile("round.yaml", []byte(calls("round", "ring"))))
+	err := c.Link()
+	var found graph.Diagnostics
+	require.ErrorAs(t, err, &found)
+	require.Len(t, found.Errors(), 2)
+	require.ErrorContains(t, err, "lost.yaml:4:39: error[unknown_graph]: there is no graph \"leave\"")
+	require.ErrorContains(t, err, "ring.yaml:4:39: error[graph_contains_itself]")
+	_, err = activities.New(activities.Options{Catalogue: c})
+	require.ErrorContains(t, err, "lost.yaml:4:39")
+}
+
+// A name is not at fault when the graph it means was refused itself.
+func TestCatalogueDoesNotBlameNames(t *testing.T) {
+	t.Parallel()
+	c := activities.NewCatalogue(activities.NewRegistry())
+	require.Error(t, c.AddFile("leaf.yaml", []byte("id: leaf")))
+	require.NoError(t, c.AddFile("top.yaml", []byte(calls("top", "leaf"))))
+	require.NoError(t, c.Link())
+}
+
+// The callbacks of an inline document are the worker's as well.
+func TestCatalogueOfInlineCallbacks(t *testing.T) {
+	t.Parallel()
+	text := []byte(calls("top", "{id: i, entry: x, nodes: [{id: x, type: set, next: {route: {call: pick}}}]}"))
+	compiled, found := graph.Compile("x.yaml", text, graph.CompileOptions{Callbacks: map[string]int{"pick": 2}})
+	require.NoError(t, found.Err())
+	require.ErrorIs(t, activities.NewCatalogue(activities.NewRegistry()).Add(compiled), activities.ErrUnknownCallback)
+}

@@ -148,6 +148,9 @@ func (a *Activities) inline(id string, spec json.RawMessage, own *graph.Compiled
 		text = []byte(document)
 	}
 	compiled, diagnostics := graph.Compile("spec", text, a.options.Catalogue.options)
+	if compiled != nil {
+		compiled, diagnostics = a.options.Catalogue.link(compiled)
+	}
 	if err := diagnostics.Err(); err != nil {
 		return nil, graph.Failf(graph.ErrTypeInvalidDocument, "%s", cut(err.Error(), maxMessage))
 	}

@@ -23,6 +23,7 @@ func pinner(t *testing.T, edit func(*activities.Options)) *activities.Activities
 	t.Helper()
 	c := catalogue(t, "order-review")
 	require.NoError(t, c.AddFile("strict.yaml", []byte(strictGraph)))
+	require.NoError(t, c.AddFile("ring.yaml", []byte(calls("ring", "strict"))))
 	o := activities.Options{Catalogue: c, SearchAttributes: []string{activities.AttributeGraph}}
 	if edit != nil {
 		edit(&o)
@@ -85,6 +86,9 @@ func TestPinRefusals(t *testing.T) {
 		"a spec under this name": {graph: "other", options: spec(small("new")), inline: true, want: graph.ErrTypeInvalidDocument, message: `"new"`},
 		"a broken spec":          {graph: "new", options: spec("{id: new"), inline: true, want: graph.ErrTypeInvalidDocument},
 		"a spec with a callback": {graph: "new", options: spec("{version: 1, id: new, entry: x, nodes: [{id: x, type: set, next: {route: {call: unknown}}}]}"), inline: true, want: graph.ErrTypeInvalidDocument, message: "unknown"},
+		"a spec with children":   {graph: "new", options: spec(calls("new", "strict")), inline: true},
+		"a spec that is lost":    {graph: "new", options: spec(calls("new", "strickt")), inline: true, want: graph.ErrTypeInvalidDocument, message: "did you mean strict?"},
+		"a spec in a ring":       {graph: "strict", options: spec(calls("strict", "ring")), inline: true, want: graph.ErrTypeInvalidDocument, message: "strict → ring → strict"},
 		"large input":            {graph: "order-review", input: `{"a":"` + strings.Repeat("x", 3000) + `"}`, want: graph.ErrTypeStateTooLarge},
 		"large together":         {graph: "order-review", input: `{"a":"` + strings.Repeat("x", 1990) + `"}`, want: graph.ErrTypeStateTooLarge, message: "together"},
 	} {
@@ -100,6 +104,9 @@ func TestPinRefusals(t *testing.T) {
 			if c.want == "" {
 				require.Nil(t, pin.Failure)
 				require.Equal(t, c.graph, pin.Document.ID)
+				if pin.Document.Nodes[0].Workflow != nil {
+					require.Len(t, pin.Document.Graphs, 1)
+				}
 				require.Empty(t, pin.Options.Spec, "the document is recorded once")
 				return
 			}

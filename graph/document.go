@@ -290,6 +290,28 @@ func (d *Document) activated() []*Node {
 	return all
 }
 
+// Inline lists the documents that stand in the document's workflow nodes, each
+// before those that stand in it.
+func (d *Document) Inline() []*Document {
+	var all []*Document
+	for _, node := range d.activated() {
+		if node.Workflow != nil && node.Workflow.Document != nil {
+			all = append(append(all, node.Workflow.Document), node.Workflow.Document.Inline()...)
+		}
+	}
+	return all
+}
+
+// AllNodes lists every node of the document, those of maps' items and of inline
+// documents too.
+func (d *Document) AllNodes() []*Node {
+	all := d.activated()
+	for _, inline := range d.Inline() {
+		all = append(all, inline.activated()...)
+	}
+	return all
+}
+
 // UnmarshalJSON reads a document as history holds it. What is written into a
 // payload has < and > escaped; here its values are canonical again, as the
 // machine commits them.

@@ -77,6 +77,45 @@ func TestValidateWarnsOfCallbacks(t *testing.T) {
 	require.Equal(t, exitUsage, call(t.Context(), text, "describe", "-", "--output", "sarif").code)
 }
 
+// Files that name each other are checked together: a graph of another file that
+// does not fit, or is not there, is found before any worker has it.
+func TestValidateLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	runs := func(id, graph string) string {
+		return "id: " + id + "\nentry: x\nnodes:\n  - {id: x, type: workflow, workflow: " + graph + ", input: {k: 1}, next: end}\n"
+	}
+	outer, inner := write("outer.yaml", runs("outer", "inner")), write("inner.yaml", "id: inner\nentry: x\nnodes: [{id: x, type: set, next: end}]\n")
+	strict := write("strict.yaml", "id: inner\nentry: x\ninput_schema: {required: [order]}\nnodes: [{id: x, type: set, next: end}]\n")
+	lost, ring := write("lost.yaml", runs("lost", "iner")), write("ring.yaml", runs("inner", "outer"))
+
+	alone := call(t.Context(), "", "validate", outer)
+	require.Equal(t, exitCompleted, alone.code)
+	require.Contains(t, alone.out, `outer.yaml:4:39: warning[unknown_graph]: there is no graph "inner" among the files`)
+	require.Contains(t, alone.out, "outer is valid, apart from the graphs that it names")
+
+	both := call(t.Context(), "", "validate", outer, inner)
+	require.Equal(t, exitCompleted, both.code)
+	require.Regexp(t, `outer.yaml: outer@[0-9a-f]{8} is valid\n`, both.out)
+
+	wrong := call(t.Context(), "", "validate", outer, strict)
+	require.Equal(t, exitUsage, wrong.code)
+	require.Contains(t, wrong.out, "outer.yaml:4:53: error[input_schema_validation_failed]")
+
+	misspelt := call(t.Context(), "", "validate", lost, inner)
+	require.Contains(t, misspelt.out, "(did you mean inner?)")
+
+	cycle := call(t.Context(), "", "validate", outer, ring)
+	require.Equal(t, exitUsage, cycle.code)
+	require.Contains(t, cycle.out, "outer.yaml:4:39: error[graph_contains_itself]: the graph \"outer\" contains itself: outer → inner → outer")
+	require.Contains(t, cycle.out, "ring.yaml:4:39: error[graph_contains_itself]")
+}
+
 // Describe and render must show a document without a server.
 func TestDescribeAndRender(t *testing.T) {
 	t.Parallel()
