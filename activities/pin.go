@@ -18,23 +18,31 @@ type PinInput struct {
 	Graph   string          `json:"graph"`             // the workflow type
 	Input   json.RawMessage `json:"input,omitempty"`   // the first payload, when there is one
 	Options json.RawMessage `json:"options,omitempty"` // the second payload, when there is one
+	// Child is the third payload, when there is one: what the run inherits from
+	// the one that started it. HasParent says that there is one.
+	Child     json.RawMessage `json:"child,omitempty"`
+	HasParent bool            `json:"has_parent,omitempty"`
 }
 
 // Pin is what a run binds itself to when it starts: the graph, and all that would
 // otherwise depend on the worker. It is recorded, so a worker that is configured
-// otherwise replays and finishes the run as it began. The input, which history
-// holds already, is checked and not repeated. Stable: histories hold it.
+// otherwise replays and finishes the run as it began. The input and what a child
+// inherits, which history holds already, are checked and not repeated. Stable:
+// histories hold it.
 type Pin struct {
 	// Failure is set when the run is refused; then nothing else is.
 	Failure *graph.Failure `json:"failure,omitempty"`
 
-	Core             int              `json:"core,omitempty"`
-	Document         *graph.Document  `json:"document,omitempty"`
-	Fingerprint      string           `json:"fingerprint,omitempty"`
-	SearchAttributes []string         `json:"search_attributes,omitempty"`
-	Limits           graph.Limits     `json:"limits,omitzero"`
-	AdmissionDomain  string           `json:"admission_domain,omitempty"` // empty: no admission
-	Options          graph.RunOptions `json:"options,omitzero"`           // without the spec, which is Document
+	Core        int             `json:"core,omitempty"`
+	Document    *graph.Document `json:"document,omitempty"`
+	Fingerprint string          `json:"fingerprint,omitempty"`
+	// Graphs are the documents that Document names, directly or through others,
+	// each once.
+	Graphs           []*graph.Document `json:"graphs,omitempty"`
+	SearchAttributes []string          `json:"search_attributes,omitempty"`
+	Limits           graph.Limits      `json:"limits,omitzero"`
+	AdmissionDomain  string            `json:"admission_domain,omitempty"` // empty: no admission
+	Options          graph.RunOptions  `json:"options,omitzero"`           // without the spec, which is Document
 }
 
 // Pin is the local activity that begins a run. A refusal is a field, not an
@@ -55,38 +63,77 @@ func (a *Activities) pin(in PinInput) (Pin, *graph.Failure) {
 	if failure != nil {
 		return Pin{}, failure
 	}
-	compiled, failure := a.find(in.Graph, options.Spec)
+	child, failure := inherited(in)
+	if failure != nil {
+		return Pin{}, failure
+	}
+	var bound bound
+	if child != nil {
+		bound, failure = a.findChild(in.Graph, child)
+	} else {
+		bound, failure = a.find(in.Graph, options.Spec)
+	}
 	if failure != nil {
 		return Pin{}, failure
 	}
 	options.Spec = nil
-	input, failure := graph.CheckInput(compiled.Document, in.Input)
+	input, failure := checkInput(bound.document, in.Input, child)
 	if failure != nil {
 		return Pin{}, failure
 	}
-	if failure := a.checkSizes(len(compiled.Canonical), len(input)); failure != nil {
+	if failure := a.checkSizes(bound.size, input, child); failure != nil {
 		return Pin{}, failure
 	}
 	return Pin{
-		Core: Core, Document: compiled.Document, Fingerprint: compiled.Fingerprint,
+		Core: Core, Document: bound.document, Fingerprint: bound.fingerprint, Graphs: bound.graphs,
 		SearchAttributes: a.options.SearchAttributes, Limits: a.options.Limits, Options: options,
 	}, nil
 }
 
+// bound is the graph that a run binds itself to, with every graph it names.
+type bound struct {
+	document    *graph.Document
+	fingerprint string
+	graphs      []*graph.Document
+	size        int // bytes of all of them
+}
+
+func bind(c *graph.Compiled) bound {
+	b := bound{document: c.Document, fingerprint: c.Fingerprint, graphs: c.Closure, size: len(c.Canonical)}
+	for _, d := range c.Closure {
+		b.size += sizeOf(d)
+	}
+	return b
+}
+
+// sizeOf is the length of a document; one that cannot be written has none, and is
+// refused where it is read.
+func sizeOf(d *graph.Document) int {
+	raw, err := d.Canonical()
+	if err != nil {
+		return 0
+	}
+	return len(raw)
+}
+
 // find gives the graph a run asks for: the worker's own, or the one it brings.
-func (a *Activities) find(id string, spec json.RawMessage) (*graph.Compiled, *graph.Failure) {
+func (a *Activities) find(id string, spec json.RawMessage) (bound, *graph.Failure) {
 	own, known := a.options.Catalogue.Get(id)
 	if len(spec) > 0 {
-		return a.inline(id, spec, own)
+		compiled, failure := a.inline(id, spec, own)
+		if failure != nil {
+			return bound{}, failure
+		}
+		return bind(compiled), nil
 	}
 	if known {
-		return own, nil
+		return bind(own), nil
 	}
 	message := fmt.Sprintf("this worker has no graph %q", id)
 	if words := a.options.Catalogue.Near(id); len(words) > 0 {
 		message += "; did you mean " + strings.Join(words, ", ") + "?"
 	}
-	return nil, &graph.Failure{Type: graph.ErrTypeUnknownGraph, Message: message}
+	return bound{}, &graph.Failure{Type: graph.ErrTypeUnknownGraph, Message: message}
 }
 
 // inline compiles the document a run brings. A worker that takes no documents
@@ -120,16 +167,19 @@ func (a *Activities) inline(id string, spec json.RawMessage, own *graph.Compiled
 	return compiled, nil
 }
 
-// checkSizes refuses what could later not be carried on.
-func (a *Activities) checkSizes(document, input int) *graph.Failure {
-	limits := a.options.Limits
-	switch {
-	case input > limits.Payload:
+// checkSizes refuses what could later not be carried on. The input of a map's own
+// run is a state, which only the sum bounds.
+func (a *Activities) checkSizes(documents int, input json.RawMessage, child *graph.ChildStart) *graph.Failure {
+	limits, size := a.options.Limits, len(input)
+	if child != nil && child.Map != nil {
+		size += len(child.Map.Items) + len(child.Map.Input)
+	} else if size > limits.Payload {
 		return graph.Failf(graph.ErrTypeStateTooLarge,
-			"the input has %d bytes; at most %d are allowed: pass a reference to large data", input, limits.Payload)
-	case document+input > limits.State:
+			"the input has %d bytes; at most %d are allowed: pass a reference to large data", size, limits.Payload)
+	}
+	if documents+size > limits.State {
 		return graph.Failf(graph.ErrTypeStateTooLarge,
-			"the document and the input have %d bytes; at most %d are allowed together", document+input, limits.State)
+			"the document with the graphs it names and the input have %d bytes; at most %d are allowed together", documents+size, limits.State)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,14 +48,49 @@ type ChildResult struct {
 }
 
 // ChildReport is what a child tells its parent while it is open: whether all of
-// it waits for people, which pauses are open in it and below it, and what became
-// of the answers that were handed to it.
+// it waits for people, which pauses have opened and closed in it and below it
+// since its last report, and what became of the answers that were handed to it. It
+// holds changes, for a child may have hundreds of pauses that close one by one.
 type ChildReport struct {
 	Address  Address     `json:"address"`  // [ChildStart.Address] of the child
 	Sequence int         `json:"sequence"` // counts the child's reports; an older one is ignored
 	Paused   bool        `json:"paused,omitempty"`
-	Pauses   []OpenPause `json:"pauses,omitempty"`
+	Pauses   []OpenPause `json:"pauses,omitempty"` // opened since
+	Closed   []Address   `json:"closed,omitempty"` // pauses that have closed since
 	Replies  []Reply     `json:"replies,omitempty"`
+}
+
+// Since is the report with only what a parent does not know that was told the
+// pauses.
+func (r ChildReport) Since(told []OpenPause) ChildReport {
+	open := r.Pauses
+	r.Pauses, r.Closed = nil, nil
+	for _, p := range open {
+		if !holdsPause(told, p.ID) {
+			r.Pauses = append(r.Pauses, p)
+		}
+	}
+	for _, p := range told {
+		if !holdsPause(open, p.ID) {
+			r.Closed = append(r.Closed, p.ID)
+		}
+	}
+	return r
+}
+
+// Apply is what a parent knows that was told the pauses, once it has the report.
+func (r ChildReport) Apply(told []OpenPause) []OpenPause {
+	var open []OpenPause
+	for _, p := range told {
+		if !slices.Contains(r.Closed, p.ID) && !holdsPause(r.Pauses, p.ID) {
+			open = append(open, p)
+		}
+	}
+	return append(open, r.Pauses...)
+}
+
+func holdsPause(pauses []OpenPause, id Address) bool {
+	return slices.ContainsFunc(pauses, func(p OpenPause) bool { return p.ID == id })
 }
 
 // Reply is what became of an answer that was handed to a child.
@@ -195,8 +231,9 @@ func (m *Machine) ChildResult() ChildResult {
 	return result
 }
 
-// TellsParent is what a child has to tell its parent now; the driver counts the
-// reports and adds the replies.
+// TellsParent is how a child stands, with all its open pauses; the driver tells the
+// parent what of it is new ([ChildReport.Since]), counts the reports and adds the
+// replies.
 func (m *Machine) TellsParent() ChildReport {
 	return ChildReport{Address: m.cp.prefix(), Paused: m.Paused(), Pauses: m.Pauses()}
 }

@@ -18,7 +18,8 @@ type kid struct {
 	start     graph.ChildStart
 	story     *story
 	sequence  int
-	told      string // the last report, without its replies
+	told      string            // the last report, without its replies
+	said      []graph.OpenPause // what the parent knows of
 	waiting   []string
 	replies   []graph.Reply
 	cancelled bool
@@ -30,7 +31,7 @@ func (s *story) startChild(e graph.StartChild) {
 	s.t.Helper()
 	for _, k := range s.kids {
 		if k.start.Address == e.Start.Address {
-			k.told = ""
+			k.told, k.said = "", nil
 			return
 		}
 	}
@@ -144,7 +145,9 @@ func (s *story) news(k *kid) func() {
 	return func() {
 		k.sequence++
 		report.Sequence, report.Replies = k.sequence, k.replies
-		k.told, k.replies = line, nil
+		said := report.Pauses
+		report = report.Since(k.said)
+		k.told, k.said, k.replies = line, said, nil
 		s.event(fmt.Sprintf("told by %s: paused %v, %d pauses", report.Address, report.Paused, len(report.Pauses)), func() {
 			s.m.Told(s.now, report)
 		})

@@ -128,8 +128,8 @@ func (m *Machine) Told(now time.Time, r ChildReport) {
 			continue
 		}
 		before := a.Child.Pauses
-		a.Child.Sequence, a.Child.Paused, a.Child.Pauses = r.Sequence, r.Paused, r.Pauses
-		m.closedBelow(now, before, r.Pauses)
+		a.Child.Sequence, a.Child.Paused, a.Child.Pauses = r.Sequence, r.Paused, r.Apply(before)
+		m.closedBelow(now, before, a.Child.Pauses)
 		m.mark(a, NodeActive)
 		if r.Paused {
 			m.mark(a, NodePaused)

@@ -25,6 +25,7 @@ type Report struct {
 	Finished    *time.Time      `json:"finished"`
 	Deadline    *time.Time      `json:"deadline"`
 	RedriveOf   string          `json:"redrive_of,omitempty"`
+	Refused     bool            `json:"refused,omitempty"` // it could not begin: no node has run
 }
 
 // Waiting says what an activation waits for besides its own work.

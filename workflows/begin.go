@@ -21,35 +21,51 @@ func (r *run) begin(ctx workflow.Context, args converter.EncodedValues) *graph.F
 		return graph.Failf(graph.ErrTypeRetryPolicy,
 			"a graph run takes no workflow retry policy: it would repeat committed nodes; use retry on nodes")
 	}
-	input, options, failure := payloads(args)
+	given, failure := payloads(args, r.info.ParentWorkflowExecution != nil)
 	if failure != nil {
 		return failure
 	}
-	if r.takePin(ctx, input, options); r.pin.Failure != nil {
+	if r.takePin(ctx, given); r.pin.Failure != nil {
 		return r.pin.Failure
 	}
-	return r.makeMachine(ctx, input)
+	if r.child, failure = activities.ParseChildStart(given.child); failure != nil {
+		return failure
+	}
+	if r.child != nil {
+		r.parent = parent{execution: r.info.ParentWorkflowExecution, address: r.child.Address}
+	}
+	return r.makeMachine(ctx, given.input)
 }
 
-// payloads reads the two arguments of a run.
-func payloads(args converter.EncodedValues) (input, options json.RawMessage, failure *graph.Failure) {
+// arguments are what a run was started with.
+type arguments struct {
+	input, options json.RawMessage
+	child          json.RawMessage // only from a parent
+}
+
+// payloads reads the arguments of a run.
+func payloads(args converter.EncodedValues, hasParent bool) (given arguments, failure *graph.Failure) {
 	if args == nil || !args.HasValues() {
-		return nil, nil, nil
+		return given, nil
 	}
-	var more converter.RawValue // whatever it is, nil included
-	if err := args.Get(&input, &options, &more); err != nil {
-		return nil, nil, graph.Failf(graph.ErrTypeInputSchema, "the arguments of a run are JSON: %v", err)
+	var child, more converter.RawValue // whatever they are, nil included
+	if err := args.Get(&given.input, &given.options, &child, &more); err != nil {
+		return given, graph.Failf(graph.ErrTypeInputSchema, "the arguments of a run are JSON: %v", err)
 	}
-	if more.Payload() != nil {
-		return nil, nil, graph.Failf(graph.ErrTypeInvalidRunOptions, "a run takes at most two arguments: its input and its options")
+	if child.Payload() != nil {
+		given.child = append(given.child, child.Payload().GetData()...)
 	}
-	return input, options, nil
+	if more.Payload() != nil || child.Payload() != nil && !hasParent {
+		return given, graph.Failf(graph.ErrTypeInvalidRunOptions, "a run takes at most two arguments: its input and its options")
+	}
+	return given, nil
 }
 
 // takePin records what will steer the run. It is the first thing in history.
-func (r *run) takePin(ctx workflow.Context, input, options json.RawMessage) {
+func (r *run) takePin(ctx workflow.Context, given arguments) {
 	future := workflow.ExecuteLocalActivity(localContext(ctx, time.Minute), activities.NamePin, activities.PinInput{
-		Graph: r.info.WorkflowType.Name, Input: input, Options: options,
+		Graph: r.info.WorkflowType.Name, Input: given.input, Options: given.options,
+		Child: given.child, HasParent: r.info.ParentWorkflowExecution != nil,
 	})
 	var raw json.RawMessage
 	err := future.Get(ctx, &raw)
@@ -83,7 +99,7 @@ func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Fa
 	}
 	r.machine, err = graph.New(plan, graph.Start{
 		Input: state, Lineage: r.info.FirstRunID, Limits: r.pin.Limits, Now: workflow.Now(ctx),
-		MaxSteps: r.pin.Options.MaxSteps, Deadline: r.pin.Options.Deadline,
+		MaxSteps: r.pin.Options.MaxSteps, Deadline: r.pin.Options.Deadline, Child: r.child,
 		Facts: graph.RunFacts{
 			ID: r.info.WorkflowExecution.ID, RunID: r.info.WorkflowExecution.RunID,
 			Graph: document.ID, Revision: document.Revision, Lane: r.lane(),
@@ -96,9 +112,13 @@ func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Fa
 	return nil
 }
 
-// lane is whose run it is: by default each run has a session of its own.
+// lane is whose run it is: a child's is that of its root, and by default each root
+// has a session of its own.
 func (r *run) lane() graph.Lane {
 	lane := r.pin.Options.Lane
+	if r.child != nil {
+		lane = r.child.Lane
+	}
 	if lane.App == "" {
 		lane.App = "tidemill"
 	}
@@ -116,7 +136,7 @@ func (r *run) refuse(ctx workflow.Context, failure *graph.Failure) error {
 	report := graph.Report{
 		ID: r.info.WorkflowExecution.ID, RunID: r.info.WorkflowExecution.RunID,
 		Graph: r.info.WorkflowType.Name, Status: graph.StatusFailed, Error: failure,
-		Pauses: []graph.OpenPause{}, Waiting: []graph.Waiting{}, Started: r.info.WorkflowStartTime,
+		Refused: true, Pauses: []graph.OpenPause{}, Waiting: []graph.Waiting{}, Started: r.info.WorkflowStartTime,
 	}
 	now := workflow.Now(ctx)
 	report.Finished = &now

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // Graph runs the graph whose id is the workflow's type. It is registered as
@@ -17,7 +18,8 @@ import (
 // type that is no graph fails at once as unknown_graph.
 //
 // The first payload is the run's input, an object; the second, if any, is
-// [graph.RunOptions]. The result is the run's output.
+// [graph.RunOptions]. The result is the run's output. A run that a graph started
+// has a third payload, [graph.ChildStart]; its result is a [graph.ChildResult].
 func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawValue, error) {
 	r := newRun(ctx)
 	r.asked = func() bool { return ctx.Err() != nil }
@@ -41,15 +43,20 @@ func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawVal
 type run struct {
 	info    *workflow.Info
 	pin     activities.Pin
+	child   *graph.ChildStart // what it inherits; nil for a run of its own
 	machine *graph.Machine
 	refused *graph.Report // of a run that could not begin
 
-	asked  func() bool           // reports whether cancel was asked for
-	heard  bool                  // the machine knows that it was
-	events []func(now time.Time) // what happened and is not applied yet, in order
-	wanted []graph.Effect        // what the machine wants done and is not done yet
-	open   map[graph.Address]workflow.CancelFunc
-	timers map[graph.Address]workflow.CancelFunc
+	asked    func() bool           // reports whether cancel was asked for
+	heard    bool                  // the machine knows that it was
+	events   []func(now time.Time) // what happened and is not applied yet, in order
+	wanted   []graph.Effect        // what the machine wants done and is not done yet
+	open     map[graph.Address]workflow.CancelFunc
+	timers   map[graph.Address]workflow.CancelFunc
+	children map[graph.Address]workflow.Execution // those that have begun
+	requests int                                  // answers that were given a name
+	parent   parent
+
 	budget budget
 	clock  deadlineTimer
 	shown  attributes
@@ -60,7 +67,9 @@ func newRun(ctx workflow.Context) *run {
 		info:   workflow.GetInfo(ctx),
 		open:   map[graph.Address]workflow.CancelFunc{},
 		timers: map[graph.Address]workflow.CancelFunc{},
-		shown:  attributes{status: graph.StatusRunning},
+
+		children: map[graph.Address]workflow.Execution{},
+		shown:    attributes{status: graph.StatusRunning},
 	}
 }
 
@@ -70,8 +79,7 @@ func (r *run) push(event func(now time.Time)) { r.events = append(r.events, even
 // loop carries the run from event to event until it has an outcome.
 func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
 	for {
-		r.collect(ctx)
-		r.apply(ctx)
+		r.hear(ctx)
 		if err := r.advance(ctx); err != nil {
 			return nil, err
 		}
@@ -82,6 +90,7 @@ func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
 		if outcome := r.machine.Outcome(); outcome != nil {
 			return r.close(ctx, outcome)
 		}
+		r.tell(ctx)
 		r.clock.arm(ctx, r)
 		if err := workflow.Await(ctx, func() bool { return r.due() || signalled(ctx) }); err != nil {
 			return nil, err
@@ -110,16 +119,19 @@ func (r *run) apply(ctx workflow.Context) {
 }
 
 // close ends the run with its outcome. Handlers that still wait for an answer
-// get one first.
+// get one first, and so does the parent.
 func (r *run) close(ctx workflow.Context, outcome *graph.Outcome) (json.RawMessage, error) {
-	for !workflow.AllHandlersFinished(ctx) || signalled(ctx) {
-		r.collect(ctx)
-		r.apply(ctx)
+	for !workflow.AllHandlersFinished(ctx) || signalled(ctx) || r.parent.owes() {
+		r.hear(ctx)
+		r.tell(ctx)
 		if err := workflow.Await(ctx, func() bool {
-			return r.due() || signalled(ctx) || workflow.AllHandlersFinished(ctx)
+			return r.due() || signalled(ctx) || workflow.AllHandlersFinished(ctx) && !r.parent.owes()
 		}); err != nil {
 			return nil, err
 		}
+	}
+	if r.child != nil && outcome.Status == graph.StatusCompleted {
+		return value.Marshal(r.machine.ChildResult())
 	}
 	return closing(r.machine.Report(), outcome)
 }

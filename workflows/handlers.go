@@ -29,6 +29,12 @@ func (r *run) setHandlers(ctx workflow.Context) error {
 	workflow.GetSignalChannelWithOptions(ctx, SignalResume, workflow.SignalChannelOptions{
 		Description: "Answers the only open pause with its payload. Signal resume:PAUSE_ID to address one of several.",
 	})
+	workflow.GetSignalChannelWithOptions(ctx, SignalChild, workflow.SignalChannelOptions{
+		Description: "For runs only: what a child graph says of its pauses.",
+	})
+	workflow.GetSignalChannelWithOptions(ctx, SignalAnswer, workflow.SignalChannelOptions{
+		Description: "For runs only: an answer from the run above.",
+	})
 	return workflow.SetUpdateHandlerWithOptions(ctx, UpdateResume, r.resume, workflow.UpdateHandlerOptions{
 		Validator:   r.checkResume,
 		Description: "Answers a pause: {pause_id?, input, actor?, note?, digest?}. A refused answer leaves no trace.",

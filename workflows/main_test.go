@@ -290,16 +290,27 @@ func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workfl
 	return result, handle.Get(w.tb.Context(), &result)
 }
 
-// replayAll replays what the test made, on a worker that has nothing of what
-// the test's worker had: only history and pin may steer a run.
+// replayAll replays what the test made, and the children of that, on a worker
+// that has nothing of what the test's worker had: only history and pin may steer
+// a run.
 func (w *world) replayAll() {
 	for _, run := range w.runs {
-		recording := historytest.Record(w.tb, w.client, run.GetID(), run.GetRunID())
-		historytest.Replay(w.tb, recording, registerReplay)
-		for i, task := range temporaltest.Tasks(recording.History) {
-			require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
-			require.LessOrEqual(w.tb, task.MarkerBytes, 512<<10, "bytes of markers of workflow task %d", i)
-			require.LessOrEqual(w.tb, task.Bytes, 2<<20, "bytes of workflow task %d", i)
+		w.replay(run.GetID(), run.GetRunID())
+	}
+}
+
+func (w *world) replay(id, runID string) {
+	w.tb.Helper()
+	recording := historytest.Record(w.tb, w.client, id, runID)
+	historytest.Replay(w.tb, recording, registerReplay)
+	for i, task := range temporaltest.Tasks(recording.History) {
+		require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
+		require.LessOrEqual(w.tb, task.MarkerBytes, 512<<10, "bytes of markers of workflow task %d", i)
+		require.LessOrEqual(w.tb, task.Bytes, 2<<20, "bytes of workflow task %d", i)
+	}
+	for _, event := range recording.History.GetEvents() {
+		if child := event.GetChildWorkflowExecutionStartedEventAttributes(); child != nil {
+			w.replay(child.GetWorkflowExecution().GetWorkflowId(), child.GetWorkflowExecution().GetRunId())
 		}
 	}
 }

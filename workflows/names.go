@@ -12,6 +12,12 @@ const (
 	// UpdateResume answers a pause: {pause_id?, input, actor?, note?, digest?}.
 	UpdateResume = "resume"
 
+	// SignalChild is what a child tells the run that started it: a
+	// [graph.ChildReport]. SignalAnswer hands a child an answer to a pause in it: a
+	// [graph.ForwardedAnswer]. Both are for runs only.
+	SignalChild  = "tidemill.child"
+	SignalAnswer = "tidemill.answer"
+
 	QueryStatus     = "status"     // the outcome document
 	QueryPauses     = "pauses"     // the open pauses
 	QueryCheckpoint = "checkpoint" // the whole state of the run

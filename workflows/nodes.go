@@ -19,14 +19,12 @@ import (
 func (r *run) perform(ctx workflow.Context) error {
 	for r.wanted = append(r.wanted, r.machine.Effects()...); len(r.wanted) > 0; {
 		effect := r.wanted[0]
-		if node, ok := effect.(graph.RunNode); ok && !r.withdrawn(node.Task.Run.Address) {
-			if r.budget.crowded(ctx, taskSize(node)) {
-				if err := flush(ctx); err != nil {
-					return err
-				}
-				if r.due() {
-					return nil
-				}
+		if size := r.commandSize(effect); size > 0 && r.budget.crowded(ctx, size) {
+			if err := flush(ctx); err != nil {
+				return err
+			}
+			if r.due() {
+				return nil
 			}
 		}
 		r.wanted = r.wanted[1:]
@@ -35,7 +33,26 @@ func (r *run) perform(ctx workflow.Context) error {
 	return nil
 }
 
-// withdrawn reports whether an activity is cancelled that is not scheduled yet.
+// commandSize is about how many bytes of the workflow task an effect takes, when
+// that matters.
+func (r *run) commandSize(effect graph.Effect) int {
+	switch e := effect.(type) {
+	case graph.RunNode:
+		if !r.withdrawn(e.Task.Run.Address) {
+			return taskSize(e)
+		}
+	case graph.StartChild:
+		if !r.withdrawn(e.Address) {
+			return r.childSize(e)
+		}
+	case graph.Forward:
+		return len(e.Answer.Input)
+	}
+	return 0
+}
+
+// withdrawn reports whether an activity or a child is cancelled that is not
+// started yet.
 func (r *run) withdrawn(address graph.Address) bool {
 	return slices.ContainsFunc(r.wanted, func(effect graph.Effect) bool {
 		cancel, ok := effect.(graph.CancelNode)
@@ -47,11 +64,15 @@ func (r *run) withdrawn(address graph.Address) bool {
 func (r *run) do(ctx workflow.Context, effect graph.Effect) {
 	switch e := effect.(type) {
 	case graph.RunNode:
-		if address := e.Task.Run.Address; r.withdrawn(address) {
-			r.push(func(now time.Time) { r.machine.End(now, address, withdrawnEnding()) })
-			return
+		if !r.withdraw(e.Task.Run.Address) {
+			r.runNode(ctx, e)
 		}
-		r.runNode(ctx, e)
+	case graph.StartChild:
+		if !r.withdraw(e.Address) {
+			r.startChild(ctx, e)
+		}
+	case graph.Forward:
+		r.forward(ctx, e)
 	case graph.CancelNode:
 		if cancel, ok := r.open[e.Address]; ok {
 			cancel()
@@ -64,6 +85,15 @@ func (r *run) do(ctx workflow.Context, effect graph.Effect) {
 			delete(r.timers, e.Address)
 		}
 	}
+}
+
+// withdraw ends what is cancelled before it was started.
+func (r *run) withdraw(address graph.Address) bool {
+	if !r.withdrawn(address) {
+		return false
+	}
+	r.push(func(now time.Time) { r.machine.End(now, address, withdrawnEnding()) })
+	return true
 }
 
 // withdrawnEnding is how an activity ends that was cancelled before it was scheduled.

@@ -3,6 +3,7 @@ package workflows
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -61,34 +62,43 @@ func (r *run) resume(ctx workflow.Context, raw json.RawMessage) (ResumeResult, e
 		answer.PauseID = p.ID
 	}
 	answer.Via, answer.UpdateID, answer.Checked = "update", workflow.GetCurrentUpdateInfo(ctx).ID, true
-	if failure, err := r.offer(ctx, answer); err != nil {
-		return ResumeResult{}, err
-	} else if failure != nil {
+	// A cancel of the run is no reason to leave the caller without an answer: what
+	// the run has open closes then, and with it the pause.
+	live, _ := workflow.NewDisconnectedContext(ctx)
+	if failure := r.give(live, answer); failure != nil {
 		return ResumeResult{}, refusal(failure)
 	}
 	return ResumeResult{PauseID: answer.PauseID, Status: "accepted"}, nil
 }
 
-// offer hands an answer to the machine in its turn. While earlier ones are
-// being checked it waits, for the caller is told what became of it.
-func (r *run) offer(ctx workflow.Context, answer graph.Answer) (failure *graph.Failure, err error) {
-	for taken := false; !taken; {
-		heard := false
-		r.push(func(now time.Time) {
-			heard = true
-			if r.machine.Answering(answer.PauseID) {
-				return
-			}
-			taken = true
-			if failure = r.machine.Answer(now, answer); failure != nil {
-				r.machine.Reject(now, answer.Via, string(answer.PauseID), failure)
-			}
-		})
-		if err := workflow.Await(ctx, func() bool { return heard && !r.machine.Answering(answer.PauseID) }); err != nil {
-			return nil, err
+// request is a name for an answer whose verdict somebody waits for.
+func (r *run) request() string {
+	r.requests++
+	return strconv.Itoa(r.requests)
+}
+
+// give hands an answer to the machine in its turn, and waits for what became of
+// it, here or in the child that has the pause. A machine gives its verdict at the
+// latest when the run ends.
+func (r *run) give(ctx workflow.Context, answer graph.Answer) (failure *graph.Failure) {
+	answer.Request = r.request()
+	done := false
+	r.push(func(now time.Time) {
+		if failure = r.machine.Answer(now, answer); failure != nil {
+			done = true
+			r.machine.Reject(now, answer.Via, string(answer.PauseID), failure)
 		}
+	})
+	err := workflow.Await(ctx, func() bool {
+		if !done {
+			failure, done = r.machine.Replied(answer.Request)
+		}
+		return done
+	})
+	if err != nil { // the context is never cancelled
+		return graph.Failf(graph.ErrTypePauseClosed, "the run ended before the answer was taken")
 	}
-	return failure, nil
+	return failure
 }
 
 // parseResume reads the update's argument strictly.

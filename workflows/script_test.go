@@ -77,3 +77,23 @@ func (s *script) called(workflowID string) []string {
 	defer s.mu.Unlock()
 	return append([]string{}, s.calls[workflowID]...)
 }
+
+// flaky is the action "flaky", which fails in each run of a graph until it has
+// failed often enough in the whole run.
+type flaky struct {
+	mu   sync.Mutex
+	left int
+}
+
+func newFlaky(failures int) *flaky { return &flaky{left: failures} }
+
+func (f *flaky) register(r *activities.Registry) {
+	activities.Register(r, "flaky", func(context.Context, struct{}) (string, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.left--; f.left >= 0 {
+			return "", errors.New("not yet")
+		}
+		return "done", nil
+	})
+}

@@ -17,6 +17,17 @@ import (
 // signalled reports whether a signal waits to be read.
 func signalled(ctx workflow.Context) bool { return len(workflow.GetUnhandledSignalNames(ctx)) > 0 }
 
+// hear takes what has happened and what was said since. What children report is
+// applied before answers are judged: the pauses in them are answered here too.
+func (r *run) hear(ctx workflow.Context) {
+	if slices.Contains(workflow.GetUnhandledSignalNames(ctx), SignalChild) {
+		r.drain(ctx, SignalChild)
+		r.apply(ctx)
+	}
+	r.collect(ctx)
+	r.apply(ctx)
+}
+
 // collect is the one reader of all signals. Each is judged against the pauses
 // that are open when it is read, so an early answer is never kept; one that
 // passes waits its turn among the events. Addressed answers go before plain
@@ -33,11 +44,16 @@ func (r *run) collect(ctx workflow.Context) {
 		return strings.Compare(a, b)
 	})
 	for _, name := range names {
-		channel := workflow.GetSignalChannel(ctx, name)
-		var payload converter.RawValue
-		for channel.ReceiveAsync(&payload) {
-			r.receive(ctx, name, payload.Payload())
-		}
+		r.drain(ctx, name)
+	}
+}
+
+// drain takes all signals of a name.
+func (r *run) drain(ctx workflow.Context, name string) {
+	channel := workflow.GetSignalChannel(ctx, name)
+	var payload converter.RawValue
+	for channel.ReceiveAsync(&payload) {
+		r.receive(ctx, name, payload.Payload())
 	}
 }
 
@@ -46,6 +62,14 @@ func addressed(name string) bool { return strings.HasPrefix(name, SignalResumePr
 // receive takes one signal.
 func (r *run) receive(ctx workflow.Context, name string, payload *commonpb.Payload) {
 	now := workflow.Now(ctx)
+	switch name {
+	case SignalChild:
+		r.receiveReport(ctx, payload.GetData())
+		return
+	case SignalAnswer:
+		r.receiveForwarded(ctx, payload.GetData())
+		return
+	}
 	pauseID, _ := strings.CutPrefix(name, SignalResumePrefix)
 	if name == SignalResume {
 		pauseID = ""
