@@ -158,7 +158,7 @@ func readBody(response *http.Response, limit int) ([]byte, error) {
 // payloadLimit is the size a response may have.
 func payloadLimit(ctx context.Context) int {
 	if t := tryOf(ctx); t != nil {
-		return t.task.Limits.Payload
+		return t.limit
 	}
 	return graph.DefaultPayloadLimit
 }

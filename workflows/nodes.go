@@ -20,19 +20,32 @@ func (r *run) perform(ctx workflow.Context) error {
 	for r.wanted = append(r.wanted, r.machine.Effects()...); len(r.wanted) > 0; {
 		effect := r.wanted[0]
 		if node, ok := effect.(graph.RunNode); ok && !r.withdrawn(node.Task.Run.Address) {
-			if r.budget.crowded(ctx, taskSize(node)) {
-				if err := flush(ctx); err != nil {
-					return err
-				}
-				if r.due() {
-					return nil
-				}
+			if room, err := r.makeRoom(ctx, node); err != nil || !room {
+				return err
 			}
 		}
 		r.wanted = r.wanted[1:]
 		r.do(ctx, effect)
 	}
 	return nil
+}
+
+// makeRoom sees to it that the workflow task can hold a node. It reports false
+// when something that has happened, or is about to, has its turn first.
+func (r *run) makeRoom(ctx workflow.Context, e graph.RunNode) (bool, error) {
+	tight := r.budget.spent
+	if !e.Local {
+		tight = func(ctx workflow.Context) bool { return r.budget.crowded(ctx, taskSize(e)) }
+	}
+	if tight(ctx) {
+		if err := flush(ctx); err != nil {
+			return false, err
+		}
+		if r.due() {
+			return false, nil
+		}
+	}
+	return !e.Local || !r.budget.full(ctx), nil
 }
 
 // withdrawn reports whether an activity is cancelled that is not scheduled yet.
@@ -47,11 +60,15 @@ func (r *run) withdrawn(address graph.Address) bool {
 func (r *run) do(ctx workflow.Context, effect graph.Effect) {
 	switch e := effect.(type) {
 	case graph.RunNode:
-		if address := e.Task.Run.Address; r.withdrawn(address) {
+		address := e.Task.Run.Address
+		switch {
+		case r.withdrawn(address):
 			r.push(func(now time.Time) { r.machine.End(now, address, withdrawnEnding()) })
-			return
+		case e.Local:
+			r.runLocally(ctx, e)
+		default:
+			r.runNode(ctx, e)
 		}
-		r.runNode(ctx, e)
 	case graph.CancelNode:
 		if cancel, ok := r.open[e.Address]; ok {
 			cancel()
