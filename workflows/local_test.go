@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
@@ -70,26 +74,46 @@ func noAttributes(o *activities.Options) { o.SearchAttributes = nil }
 // again, and nothing before it: that is what at least once means here.
 func TestLocalWorkerLost(t *testing.T) {
 	t.Parallel()
-	acts, h := newScript(), hold(t, true)
+	acts, server := newScript(), shared.Server(t)
+	var killed atomic.Bool
 	const step = "run: act, " + local
 	p := parts{
 		graphs: []string{localGraph("local_lost", "far", "\n  - {id: far, run: act, next: a}\n  - {id: a, "+step+"next: b}\n  - {id: b, "+step+
-			"next: c}\n  - {id: c, run: hold, "+local+"next: d}\n  - {id: d, "+step+"output: done, next: end}")},
+			"next: c}\n  - {id: c, run: kill, "+local+"next: d}\n  - {id: d, "+step+"args: {output: done}, next: end}")},
 		register: func(r *activities.Registry) {
 			acts.register(r)
-			activities.Register(r, "hold", func(ctx context.Context, in struct{}) (any, error) {
-				acts.note(ctx)
-				return h.act(ctx, in)
+			activities.Register(r, "kill", func(ctx context.Context, _ struct{}) (any, error) {
+				killed.Store(true)
+				return acts.note(ctx), nil
 			})
 		},
 	}
-	w := setup(t, p)
+	w := &world{tb: t, server: server, queue: server.TaskQueue(t), client: server.Client(t, mortal(&killed))}
+	live := server.Client(t)
+	t.Cleanup(w.replayAll)
+	w.start(p)
+	w.client = live
 	run := w.runWith(client.StartWorkflowOptions{WorkflowTaskTimeout: 2 * time.Second}, "local_lost")
-	h.awaitStart(t)
-	w.worker.Stop()
+	temporaltest.Wait(t, 10*time.Second, "the worker to be lost", killed.Load)
 	w.start(p)
 	require.Equal(t, `"done"`, w.output(run))
-	require.Equal(t, []string{"far#1", "a#1", "b#1", "c#1", "a#1", "b#1", "c#1", "d#1"}, acts.called(run.GetID()))
+	require.Equal(t, []string{"far#1", "a#1", "b#1", "c#1", "d#1", "a#1", "b#1", "c#1", "d#1"}, acts.called(run.GetID()))
+}
+
+// mortal makes a client from which nothing comes once it is killed, as from a
+// process that is gone.
+func mortal(killed *atomic.Bool) func(*client.Options) {
+	return func(o *client.Options) {
+		o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if !killed.Load() {
+					if err := invoke(ctx, method, req, reply, cc, opts...); err != nil || !killed.Load() {
+						return err
+					}
+				}
+				return status.Error(codes.NotFound, "killed")
+			}))
+	}
 }
 
 // Local branches run side by side.
@@ -119,18 +143,22 @@ func TestLocalFork(t *testing.T) {
 // as a remote one is; the SDK's own cancellation would leave it behind.
 func TestLocalLoserIsAwaited(t *testing.T) {
 	t.Parallel()
-	var stopped, joinSaw bool // one task, one after the other
+	began := make(chan struct{})
+	var stopped, joinSaw atomic.Bool
 	w := setup(t, parts{
 		register: func(r *activities.Registry) {
-			activities.Register(r, "first", func(context.Context, struct{}) (int, error) { return 1, nil })
+			activities.Register(r, "first", func(context.Context, struct{}) (int, error) {
+				<-began
+				return 1, nil
+			})
 			activities.Register(r, "second", func(ctx context.Context, _ struct{}) (int, error) {
+				close(began)
 				<-ctx.Done()
-				time.AfterFunc(0, func() {})
-				stopped = true
+				stopped.Store(true)
 				return 0, activities.Cancelled("none")
 			})
 			activities.Register(r, "join", func(context.Context, struct{}) (int, error) {
-				joinSaw = stopped
+				joinSaw.Store(stopped.Load())
 				return 2, nil
 			})
 		},
@@ -139,7 +167,7 @@ func TestLocalLoserIsAwaited(t *testing.T) {
 	})
 	run := w.run("local_loser")
 	require.Equal(t, "2", w.output(run))
-	require.True(t, joinSaw)
+	require.True(t, joinSaw.Load())
 	_, _, scheduled, _ := localCounts(w, run)
 	require.Zero(t, scheduled)
 }
@@ -230,7 +258,7 @@ func TestLocalFailures(t *testing.T) {
 		{"deaf", `"action_timed_out"`, 1},
 		{"large", `"output_too_large"`, 1},
 		{"pages", `"on from page 7"`, 1},
-		{"paused", `{"yes":true}`, 2},
+		{"paused", `{"way":"paused"}`, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
