@@ -17,6 +17,7 @@ const (
 	NamePin    = reservedPrefix + "pin"    // local: what a run binds itself to
 	NameDecide = reservedPrefix + "decide" // local: evaluates what comes next
 	NameFlush  = reservedPrefix + "flush"  // ends a workflow task that has grown long
+	NameLocal  = reservedPrefix + "local"  // local: one attempt of an action in mode local
 )
 
 // The names of the built-in actions.
@@ -121,6 +122,7 @@ func (a *Activities) Register(r Registrar) {
 	}
 	r.RegisterActivityWithOptions(plain(a.Pin), activity.RegisterOptions{Name: NamePin})
 	r.RegisterActivityWithOptions(plain(a.Decide), activity.RegisterOptions{Name: NameDecide})
+	r.RegisterActivityWithOptions(plain(a.Local), activity.RegisterOptions{Name: NameLocal})
 	r.RegisterActivityWithOptions(a.Flush, activity.RegisterOptions{Name: NameFlush})
 }
 

@@ -24,7 +24,11 @@ const ErrTypeNotRegistered = "ActivityNotRegisteredError"
 // are interruptions. Everything an action says is a failure or a result. An
 // activity without our wrapper says it in its own words: its error type is kept.
 func EndingOf(node *graph.Node, result *graph.Result, err error) graph.Ending {
-	e := endingOf(result, err)
+	return settled(node, endingOf(result, err))
+}
+
+// settled brings an ending into the form that the machine takes.
+func settled(node *graph.Node, e graph.Ending) graph.Ending {
 	e.Result = canonicalResult(e.Result)
 	for f := e.Failure; f != nil; f = f.Cause {
 		f.Details = canonical(f.Details)
@@ -67,6 +71,11 @@ func endingOfReported(e *temporal.ApplicationError) graph.Ending {
 	if !detail(e, &r) || !r.valid() {
 		return *endingOfApplication(e)
 	}
+	return r.ending()
+}
+
+// ending is what the report says.
+func (r AttemptReport) ending() graph.Ending {
 	end := graph.Ending{
 		Kind: graph.Failed, Failure: r.Failure, Used: r.Used, Final: r.Final,
 		RetryAfter: r.RetryAfter, Interruption: r.Interruption, Heartbeat: canonical(r.Heartbeat),

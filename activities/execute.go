@@ -24,12 +24,14 @@ func (a *Activities) execute(ctx context.Context, t *try) *graph.Ending {
 	}
 	done := make(chan returned, 1)
 	go t.call(inner, done)
-	stopPulse := t.pulse.start(ctx, t.info.HeartbeatTimeout)
-	defer stopPulse()
-	w := &watch{
-		done: done, stop: activity.GetWorkerStopChannel(ctx), answers: t.pulse.answers, cancel: cancel,
-		onSilence: func() { t.pulse.direct.Store(!isCancel(context.Cause(ctx))) },
-		timeout:   node.Timeout.Std(), grace: node.CancelGrace.Std(), stopGrace: a.options.StopGrace,
+	w := &watch{done: done, cancel: cancel, timeout: node.Timeout.Std(), grace: node.CancelGrace.Std(), stopGrace: a.options.StopGrace}
+	if t.local != nil {
+		w.asked = t.local.cancel
+	} else {
+		stopPulse := t.pulse.start(ctx, t.info.HeartbeatTimeout)
+		defer stopPulse()
+		w.stop, w.answers = activity.GetWorkerStopChannel(ctx), t.pulse.answers
+		w.onSilence = func() { t.pulse.direct.Store(!isCancel(context.Cause(ctx))) }
 	}
 	r, why := w.wait(ctx)
 	if why == endedNot && r.err != nil && errors.Is(context.Cause(inner), errTimeout) {

@@ -61,7 +61,7 @@ func (f *fetcher) act(ctx context.Context, args json.RawMessage) (Result, error)
 		return Result{}, requestError(ctx, target, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := readBody(response, payloadLimit(ctx))
+	body, err := readBody(ctx, response)
 	if err != nil {
 		return Result{}, err
 	}
@@ -142,25 +142,31 @@ func (in httpArgs) payload() (io.Reader, string) {
 	return bytes.NewReader(in.Body), "application/json"
 }
 
-// readBody reads at most limit bytes.
-func readBody(response *http.Response, limit int) ([]byte, error) {
+// readBody reads as much as the node's result may hold.
+func readBody(ctx context.Context, response *http.Response) ([]byte, error) {
+	limit, cure := payloadLimit(ctx)
 	body, err := io.ReadAll(io.LimitReader(response.Body, int64(limit)+1))
 	if err != nil {
 		return nil, NewError(graph.ErrTypeHTTPUnreachable, "the connection broke while the response was read").WithCause(err)
 	}
 	if len(body) > limit {
 		return nil, NewError(graph.ErrTypeOutputTooLarge, fmt.Sprintf(
-			"the response has more than %d bytes; fetch less, or raise limits.payload", limit)).NotRetryable()
+			"the response has more than %d bytes; fetch less, or %s", limit, cure)).NotRetryable()
 	}
 	return body, nil
 }
 
-// payloadLimit is the size a response may have.
-func payloadLimit(ctx context.Context) int {
-	if t := tryOf(ctx); t != nil {
-		return t.task.Limits.Payload
+// payloadLimit is the size a response may have, and what to do about it.
+func payloadLimit(ctx context.Context) (limit int, cure string) {
+	const raise = "raise limits.payload"
+	switch t := tryOf(ctx); {
+	case t == nil:
+		return graph.DefaultPayloadLimit, raise
+	case t.limit < t.task.Limits.Payload:
+		return t.limit, "remove mode: local"
+	default:
+		return t.limit, raise
 	}
-	return graph.DefaultPayloadLimit
 }
 
 // requestError says why there was no response, without the parts of the URL that

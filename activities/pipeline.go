@@ -22,6 +22,8 @@ type try struct {
 	pulse   *pulse
 	earlier json.RawMessage // heartbeat details of an earlier attempt
 	number  int             // of the attempt, over all schedulings of the activation
+	limit   int             // bytes of the result
+	local   *local          // set in a local activity
 	args    json.RawMessage
 	result  *graph.Result
 }
@@ -57,8 +59,6 @@ func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph
 			task: &task, info: info, action: act, guard: &guard{secrets: a.options.Secrets},
 			pulse: newPulse(info, last), earlier: last.Details, number: last.Used + 1,
 		}
-		task.Limits = task.Limits.WithDefaults()
-		task.Run.Attempt = t.number
 		if end := a.attempt(ctx, t); end != nil {
 			return nil, t.report(ctx, end)
 		}
@@ -73,6 +73,11 @@ func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph
 func (a *Activities) attempt(ctx context.Context, t *try) *graph.Ending {
 	if t.task.Node == nil {
 		return failed(graph.Failf(graph.ErrTypeInvalidDocument, "the task has no node"))
+	}
+	t.task.Limits = t.task.Limits.WithDefaults()
+	t.task.Run.Attempt = t.number
+	if t.limit = t.task.Limits.Payload; t.local != nil {
+		t.limit = min(t.limit, MaxLocalResult)
 	}
 	defer a.release(ctx, t)
 	for _, s := range a.pipeline() {
@@ -183,36 +188,46 @@ func (a *Activities) size(_ context.Context, t *try) *graph.Ending {
 	if err != nil {
 		return failed(graph.Failf(graph.ErrTypeInvalidActionResult, "the result is not JSON: %v", err))
 	}
-	limit := t.task.Limits.Payload
-	if len(raw) <= limit {
+	if len(raw) <= t.limit {
 		return nil
 	}
 	return failed(graph.Failf(graph.ErrTypeOutputTooLarge,
-		"the result has %d bytes (output %d, delta %d); at most %d are allowed: keep large data elsewhere and pass a reference",
-		len(raw), len(t.result.Output), t.result.Delta.Size(), limit))
+		"the result has %d bytes (output %d, delta %d); at most %d are allowed%s: keep large data elsewhere and pass a reference",
+		len(raw), len(t.result.Output), t.result.Delta.Size(), t.limit, t.local.where()))
 }
 
 // report is the error an attempt leaves with. An attempt that used up one of the
 // node's attempts says so in a last heartbeat, for the server's next one.
 func (t *try) report(ctx context.Context, end *graph.Ending) error {
+	t.sign(end)
+	retry := t.retry()
+	spent := retry == nil || t.number >= retry.MaxAttempts
+	if (end.Kind == graph.Failed || end.Kind == graph.TimedOut) && !end.Final && !spent {
+		t.pulse.close(ctx)
+	}
+	return errorOf(end, retry, spent, ctx.Err() != nil && isCancel(context.Cause(ctx)))
+}
+
+// sign completes an ending that is not Returned with what the attempt knows, and
+// takes secrets out of it.
+func (t *try) sign(end *graph.Ending) {
 	t.guard.scrubEnding(end)
 	end.Used, end.Heartbeat = t.number, t.pulse.details()
-	var retry *graph.Retry
-	if t.task.Node != nil {
-		retry = t.task.Node.Retry
-	}
-	spent := retry == nil || t.number >= retry.MaxAttempts
 	switch end.Kind {
 	case graph.Interrupted:
 		end.Used = t.number - 1
 	case graph.Failed, graph.TimedOut:
-		if retry != nil && slices.Contains(retry.NonRetryable, end.Failure.Type) {
+		if retry := t.retry(); retry != nil && slices.Contains(retry.NonRetryable, end.Failure.Type) {
 			end.Final = true
-		}
-		if !end.Final && !spent {
-			t.pulse.close(ctx)
 		}
 	case graph.Cancelled, graph.Returned:
 	}
-	return errorOf(end, retry, spent, ctx.Err() != nil && isCancel(context.Cause(ctx)))
+}
+
+// retry is the node's policy; nil when it has none.
+func (t *try) retry() *graph.Retry {
+	if t.task.Node == nil {
+		return nil
+	}
+	return t.task.Node.Retry
 }

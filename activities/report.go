@@ -13,8 +13,8 @@ import (
 // the action having answered. Stable: histories hold it.
 const ErrTypeInterrupted = reservedPrefix + "interrupted"
 
-// AttemptReport is the only detail of the error an attempt ends with. Stable:
-// histories hold it.
+// AttemptReport is the only detail of the error an attempt ends with, and part
+// of what a local attempt leaves. Stable: histories hold it.
 type AttemptReport struct {
 	Used         int                `json:"used"` // attempts of the activation in all
 	Failure      *graph.Failure     `json:"failure,omitempty"`
@@ -32,6 +32,14 @@ type CancelReport struct {
 	Effect string `json:"effect"`
 }
 
+// reportOf is the report of an ending that is not Returned.
+func reportOf(e *graph.Ending) AttemptReport {
+	return AttemptReport{
+		Used: e.Used, Failure: e.Failure, Final: e.Final, Interruption: e.Interruption, RetryAfter: e.RetryAfter, Heartbeat: e.Heartbeat,
+		TimedOut: e.Kind == graph.TimedOut, Cancelled: e.Kind == graph.Cancelled,
+	}
+}
+
 // errorOf is how an ending that is not Returned leaves the activity. Spent says
 // that the policy allows no further attempt. With canCancel the SDK passes a
 // CanceledError on; it does only when the server's request to cancel ended the
@@ -40,11 +48,7 @@ func errorOf(e *graph.Ending, retry *graph.Retry, spent, canCancel bool) error {
 	if e.Kind == graph.Cancelled && canCancel {
 		return temporal.NewCanceledError(CancelReport{Effect: e.Failure.Effect})
 	}
-	report := AttemptReport{
-		Used: e.Used, Failure: e.Failure, Final: e.Final, Interruption: e.Interruption, RetryAfter: e.RetryAfter, Heartbeat: e.Heartbeat,
-		TimedOut: e.Kind == graph.TimedOut, Cancelled: e.Kind == graph.Cancelled,
-	}
-	options := temporal.ApplicationErrorOptions{Details: []any{report}, NonRetryable: true}
+	options := temporal.ApplicationErrorOptions{Details: []any{reportOf(e)}, NonRetryable: true}
 	if e.Kind == graph.Interrupted {
 		return temporal.NewApplicationErrorWithOptions(
 			"interrupted: "+string(e.Interruption), ErrTypeInterrupted, options)

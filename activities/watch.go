@@ -51,8 +51,9 @@ type watch struct {
 	done      <-chan returned
 	stop      <-chan struct{} // closed when the worker is told to stop
 	answers   <-chan error    // of the server, to direct heartbeats
+	asked     <-chan struct{} // closed when a local activity is to be cancelled
 	cancel    context.CancelCauseFunc
-	onSilence func()        // called when the SDK will hear no more answers
+	onSilence func()        // called when the SDK will hear no more answers; nil: nobody listens
 	timeout   time.Duration // zero: none
 	grace     time.Duration // after cancel
 	stopGrace time.Duration // before a stopping worker interrupts the action
@@ -69,7 +70,7 @@ func (w *watch) wait(ctx context.Context) (returned, ended) {
 		defer timer.Stop()
 		timeout = timer.C
 	}
-	done, stop := ctx.Done(), w.stop
+	done, stop, asked := ctx.Done(), w.stop, w.asked
 	for {
 		select {
 		case r := <-w.done:
@@ -80,10 +81,15 @@ func (w *watch) wait(ctx context.Context) (returned, ended) {
 			return w.leave(w.why)
 		case <-done:
 			done = nil
-			w.onSilence()
+			if w.onSilence != nil {
+				w.onSilence()
+			}
 			w.end(w.reason(context.Cause(ctx)))
 		case err := <-w.answers:
 			w.end(w.reason(err))
+		case <-asked:
+			asked = nil
+			w.end(endedCancel)
 		case <-stop:
 			stop, stopped = nil, time.After(w.stopGrace)
 		case <-stopped:

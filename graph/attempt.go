@@ -76,8 +76,18 @@ func (m *Machine) endFailed(now time.Time, a *Activation, e Ending) {
 			Message: fmt.Sprintf("%d attempts failed, the last with %s: %s", a.Attempts, e.Failure.Type, e.Failure.Message),
 		})
 	default:
-		m.sleep(a, PhaseBackoff, now.Add(retry.Delay(a.Attempts, e.RetryAfter)))
+		m.backOff(now, a, retry.Delay(a.Attempts, e.RetryAfter))
 	}
+}
+
+// backOff waits before the next attempt. A local action without any backoff goes
+// on at once: a timer would end the workflow task that it is meant to stay in.
+func (m *Machine) backOff(now time.Time, a *Activation, delay time.Duration) {
+	if delay == 0 && a.Local {
+		m.emitRun(a)
+		return
+	}
+	m.sleep(a, PhaseBackoff, now.Add(delay))
 }
 
 // Delay is the wait after a number of failed attempts: backoff, growing by the

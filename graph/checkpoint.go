@@ -71,6 +71,7 @@ type Activation struct {
 	Interruptions int          `json:"interruptions,omitempty"`
 	Missing       int          `json:"missing,omitempty"` // times no worker had the activity
 	Interrupted   Interruption `json:"interrupted,omitempty"`
+	Local         bool         `json:"local,omitempty"` // the attempt last begun is a local activity
 	// Heartbeat is what the action left for its next attempt.
 	Heartbeat json.RawMessage `json:"heartbeat,omitempty"`
 	// At is when the activation goes on by itself: the end of a backoff or a

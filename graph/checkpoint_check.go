@@ -100,6 +100,9 @@ func (a *Activation) check(p *Plan, child *ChildState, visits map[string]int) er
 			return fmt.Errorf("%d turns of loop %q", frame.Turns, frame.Loop)
 		}
 	}
+	if a.Local && node.Mode != ModeLocal {
+		return fmt.Errorf("node %q cannot be local", a.Node)
+	}
 	if !node.canBe(a.Phase) {
 		return fmt.Errorf("node %q of type %s cannot be %s", a.Node, node.Type, a.Phase)
 	}

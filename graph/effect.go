@@ -18,7 +18,7 @@ type RunNode struct {
 	Args json.RawMessage
 	// MaxAttempts is how many attempts the driver may make by itself.
 	MaxAttempts int
-	// Local asks for a local activity.
+	// Local asks for a local activity, for one attempt.
 	Local bool
 }
 
@@ -79,9 +79,15 @@ func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
 // rest is for the facts of the run.
 const MaxTask = 2<<20 - 64<<10
 
-// emitRun makes the next attempt of an activation due. A task that no server
-// would take fails the node instead.
+// emitRun makes the next attempt of an activation due, and settles how it runs.
 func (m *Machine) emitRun(a *Activation) {
+	a.Local = m.runsLocally(a)
+	m.emitAttempt(a)
+}
+
+// emitAttempt makes an attempt due that runs as the activation says. A task that
+// no server would take fails the node instead.
+func (m *Machine) emitAttempt(a *Activation) {
 	node := m.plan.Node(a.Node)
 	state := m.cp.State
 	if !node.ReadsAll {
@@ -99,7 +105,11 @@ func (m *Machine) emitRun(a *Activation) {
 			size, len(a.Input), state.Size(), MaxTask))
 		return
 	}
-	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: max(node.Retry.attempts()-a.Attempts, 1)})
+	attempts := max(node.Retry.attempts()-a.Attempts, 1)
+	if a.Local {
+		attempts = 1 // each is recorded by itself, and the machine's own backoff lies between
+	}
+	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: attempts, Local: a.Local})
 }
 
 // task is the node as its activity needs it: where it leads to is the

@@ -108,6 +108,10 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 func (m *Machine) reopen(a *Activation) {
 	switch a.Phase {
 	case PhaseRunning:
+		if m.plan.Node(a.Node).Wrapped() {
+			m.emitAttempt(a) // as it was begun, so that a checkpoint is exact
+			return
+		}
 		m.run(a)
 	case PhaseMapping:
 		if a.At != nil {

@@ -104,7 +104,7 @@ func (s *story) restore() {
 	require.Equal(s.t, before, text(s.t, restored.Checkpoint()))
 	var due []graph.Effect
 	for _, task := range s.open {
-		due = append(due, graph.RunNode{Task: task.task, Args: task.args})
+		due = append(due, graph.RunNode{Task: task.task, Args: task.args, Local: task.local})
 	}
 	for _, timer := range s.timers {
 		due = append(due, timer)

@@ -47,13 +47,15 @@ type story struct {
 
 	seen  []string // inputs: of tasks "node input", of decisions "node? input"
 	tasks []graph.Task
-	log   []string // effects and events, for transcripts
+	runs  []graph.RunNode // as the machine asked for them
+	log   []string        // effects and events, for transcripts
 }
 
 // openTask is a scheduled activity.
 type openTask struct {
 	task      graph.Task
 	args      json.RawMessage // of an activity that is not ours
+	local     bool
 	play      play
 	due       time.Time
 	cancelled bool
@@ -245,7 +247,7 @@ func (s *story) schedule(e graph.RunNode) {
 	address, node := e.Task.Run.Address, e.Task.Node.ID
 	require.Negative(s.t, s.openIndex(address), "%s is scheduled twice", address)
 	require.False(s.t, s.closed[address], "%s is used again", address)
-	task := openTask{task: e.Task, args: e.Args, play: play{blocks: true}}
+	task := openTask{task: e.Task, args: e.Args, local: e.Local, play: play{blocks: true}}
 	for _, name := range []string{string(address), node} { // an item's by its address
 		if list := s.plays[name]; len(list) > 0 {
 			task.play, s.plays[name] = list[0], list[1:]
@@ -257,7 +259,7 @@ func (s *story) schedule(e graph.RunNode) {
 		s.closed[address] = task.play.ending.Kind == graph.Returned
 	}
 	s.open = append(s.open, task)
-	s.tasks = append(s.tasks, e.Task)
+	s.tasks, s.runs = append(s.tasks, e.Task), append(s.runs, e)
 	s.seen = append(s.seen, fmt.Sprintf("%s %s", node, e.Task.Input))
 }
 

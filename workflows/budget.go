@@ -19,6 +19,7 @@ const (
 	taskBytes    = 192 << 10 // of local results; one more batch fits
 	taskCommands = 2<<20 - 256<<10
 	taskTime     = 500 * time.Millisecond
+	taskLocals   = 2 << 20 // of commands, and what the open local actions may yet give
 )
 
 // budget counts what the current workflow task holds. It is the one place that
@@ -29,12 +30,13 @@ type budget struct {
 	markers  int
 	bytes    int
 	commands int
+	locals   int // local actions that are open, begun in this task or an earlier one
 }
 
 // enter begins a new count when a new workflow task has begun.
 func (b *budget) enter(ctx workflow.Context) {
 	if task := workflow.GetInfo(ctx).GetCurrentHistoryLength(); task != b.task {
-		*b = budget{task: task, began: workflow.Now(ctx)}
+		*b = budget{task: task, began: workflow.Now(ctx), locals: b.locals}
 	}
 }
 
@@ -52,11 +54,32 @@ func (b *budget) command(ctx workflow.Context, bytes int) {
 	b.commands += bytes
 }
 
+// begin counts a local action that is about to run.
+func (b *budget) begin(ctx workflow.Context) {
+	b.enter(ctx)
+	b.locals++
+}
+
+// end counts a local action that has ended, by the bytes it gave.
+func (b *budget) end(ctx workflow.Context, bytes int) {
+	b.locals--
+	b.spend(ctx, bytes)
+}
+
+// full reports whether no further local action can be begun before one of the
+// open ones has ended, for each may give the most that is allowed.
+func (b *budget) full(ctx workflow.Context) bool {
+	b.enter(ctx)
+	return b.locals > 0 &&
+		(b.markers+b.locals >= taskMarkers || b.commands+(b.locals+1)*activities.MaxLocalResult > taskLocals)
+}
+
 // crowded reports whether a command of some bytes no longer fits into the task.
 // An empty task holds any.
 func (b *budget) crowded(ctx workflow.Context, bytes int) bool {
 	b.enter(ctx)
-	return b.commands > 0 && b.commands+bytes > taskCommands
+	held := b.commands + b.locals*activities.MaxLocalResult
+	return held > 0 && held+bytes > taskCommands
 }
 
 // spent reports whether the task must end before more is put into it.

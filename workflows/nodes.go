@@ -19,18 +19,38 @@ import (
 func (r *run) perform(ctx workflow.Context) error {
 	for r.wanted = append(r.wanted, r.machine.Effects()...); len(r.wanted) > 0; {
 		effect := r.wanted[0]
-		if size := r.commandSize(effect); size > 0 && r.budget.crowded(ctx, size) {
-			if err := flush(ctx); err != nil {
-				return err
-			}
-			if r.due() {
-				return nil
-			}
+		if room, err := r.makeRoom(ctx, effect); err != nil || !room {
+			return err
 		}
 		r.wanted = r.wanted[1:]
 		r.do(ctx, effect)
 	}
 	return nil
+}
+
+// makeRoom sees to it that the workflow task can hold an effect. It reports false
+// when something that has happened, or is about to, has its turn first.
+func (r *run) makeRoom(ctx workflow.Context, effect graph.Effect) (bool, error) {
+	local := r.local(effect)
+	tight := local && r.budget.spent(ctx)
+	if size := r.commandSize(effect); !local {
+		tight = size > 0 && r.budget.crowded(ctx, size)
+	}
+	if tight {
+		if err := flush(ctx); err != nil {
+			return false, err
+		}
+		if r.due() {
+			return false, nil
+		}
+	}
+	return !local || !r.budget.full(ctx), nil
+}
+
+// local reports whether an effect is a local activity that is still wanted.
+func (r *run) local(effect graph.Effect) bool {
+	node, ok := effect.(graph.RunNode)
+	return ok && node.Local && !r.withdrawn(node.Task.Run.Address)
 }
 
 // commandSize is about how many bytes of the workflow task an effect takes, when
@@ -64,7 +84,11 @@ func (r *run) withdrawn(address graph.Address) bool {
 func (r *run) do(ctx workflow.Context, effect graph.Effect) {
 	switch e := effect.(type) {
 	case graph.RunNode:
-		if !r.withdraw(e.Task.Run.Address) {
+		switch {
+		case r.withdraw(e.Task.Run.Address):
+		case e.Local:
+			r.runLocally(ctx, e)
+		default:
 			r.runNode(ctx, e)
 		}
 	case graph.StartChild:

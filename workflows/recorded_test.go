@@ -82,6 +82,7 @@ var shapes = []shape{
 		w.signal(run, workflows.SignalResumePrefix+"b#1", 2)
 		w.until(run, "the answer to be taken", func(r graph.Report) bool { return len(r.Pauses) == 1 })
 	}},
+	{name: "local", graph: "local_shape", input: `{}`},
 	{name: "refused_input", graph: "closings", input: `{}`},
 	{name: "refused_graph", graph: "closing", input: `{}`},
 }
@@ -123,6 +124,9 @@ nodes: [{id: a, type: set, delta: {x: 1}, next: a}]
 `,
 	"version: 1\nid: forked_all\nentry: f\nnodes:" + forkOf(", max_concurrency: 2", gives("a", "1", "{k: 1}"), "b: type: wait, for: 1s",
 		"c: type: set, output: '${ run.steps_remaining }'", "d: run: act, args: {fail: boom}, on_error: {output: '${ error.type }'}") + plainJoin + "\n",
+	localGraph("local_shape", "a", "\n  - {id: a, run: act, "+local+"args: {fail: boom, until: 1}, retry: {max_attempts: 2, backoff: 0s}, next: f}"+
+		forkOf("", "b: run: act, "+local+"args: {output: 1}", "c: run: act", "d: run: act, "+local+"args: {output: 2}")+
+		"\n  - {id: j, type: join, run: act, "+local+"args: {output: '${ input }'}, next: s}"),
 	"version: 1\nid: forked_any\nentry: f\nnodes:" + forkOf(", join_policy: any", "a: type: wait, for: 1s", "b: run: block", "c: type: pause") + plainJoin + "\n",
 	"version: 1\nid: forked_failing\nentry: f\nnodes:" + forkOf("", "a: run: act, args: {fail: boom}", "b: type: wait, for: 1h") + plainJoin + "\n",
 	"version: 1\nid: forked_pauses\nentry: f\nnodes:" + forkOf("", gives("a", "1", "{}"), "b: type: pause", "c: run: act, args: {control: pause, delta: {k: 1}}") + plainJoin + "\n",

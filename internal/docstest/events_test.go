@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,7 @@ func costs() map[string]cost {
 		"one action, then an edge with a condition":                      {nodes: "\n  - {id: a, run: add, next: {cases: [{when: input > 5, to: end}], default: end}}"},
 		"one activity of another SDK":                                    {nodes: "\n  - {id: a, run: {activity: plain}, next: end}"},
 		"five actions in a line":                                         {nodes: line},
+		"five actions with `mode: local` in a line":                      {nodes: strings.ReplaceAll(line, "run: add", "run: add, mode: local, idempotent: true, timeout: 1s")},
 		"five actions in a line, with a `deadline`":                      {nodes: line, root: "deadline: 1h\n"},
 		"a fork of three `set` nodes with literal outputs, and its join": {nodes: "\n  - {id: a, type: fork, branches: [b, c, d], join: e}\n  - {id: b, type: set, output: 1, next: e}\n  - {id: c, type: set, output: 1, next: e}\n  - {id: d, type: set, output: 1, next: e}\n  - {id: e, type: join, next: end}"},
 		"a `wait` of a second":                                           {nodes: "\n  - {id: a, type: wait, for: 1s, next: end}"},

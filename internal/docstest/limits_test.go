@@ -24,6 +24,7 @@ func limits() []limit {
 		{"limits", "message of an action's error", "activities/error.go", "maxMessage", "bytes"},
 		{"limits", "details of an action's error", "activities/error.go", "maxDetails", "bytes"},
 		{"limits", "state in the detail of a closed run", "workflows/graph.go", "maxClosingState", "bytes"},
+		{"limits", "the same of an action with `mode: local`", "activities/local.go", "MaxLocalResult", "bytes"},
 		{"limits", "steps of a run", "graph/decode_root.go", "defaultMaxSteps", ""},
 		{"limits", "interruptions of one visit", "graph/decode_root.go", "defaultMaxInterruptions", ""},
 		{"limits", "levels of nesting in a document", "graph/source/parse.go", "MaxDepth", ""},
@@ -39,6 +40,7 @@ func limits() []limit {
 		{"limits", "a workflow id", "start.go", "maxWorkflowID", "bytes"},
 		{"limits: task", "markers of one task", "workflows/budget.go", "taskMarkers", ""},
 		{"limits: task", "bytes of commands in one task", "workflows/budget.go", "taskCommands", "bytes"},
+		{"limits: task", "commands of one task, and what local actions that run side by side may yet give", "workflows/budget.go", "taskLocals", "bytes"},
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -30,6 +31,21 @@ nodes:
   - {id: d, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: e}
   - {id: e, run: add, args: {count: "${ state.count }"}, delta: {count: "${ result }"}, next: end}
 `
+
+// local is the same line with each action inside the workflow task, against the
+// same remote actions by hand.
+func local(batch int) contest {
+	return contest{
+		title: "linear graph of five local actions, to remote ones", graph: "local_line", hand: "line-by-hand", batch: batch,
+		want: strconv.Itoa(1 + lineLength), ratio: 3.5, events: "at most 11 are wanted",
+	}
+}
+
+// localDocument is the line as a graph whose actions are local.
+func localDocument() string {
+	document := strings.Replace(lineDocument, "id: line", "id: local_line", 1)
+	return strings.ReplaceAll(document, "run: add,", "run: add, mode: local, idempotent: true, timeout: 1s,")
+}
 
 // lineByHand is the line as a team would write it.
 func lineByHand(ctx workflow.Context, in input) (int, error) {

@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 	defer w.Stop()
 
 	b := bench{client: c, server: server.PID(), width: *width}
-	for _, contest := range []contest{linear(*batch), fork(max(*batch/forkLength, 4))} {
+	for _, contest := range []contest{linear(*batch), local(*batch), fork(max(*batch/forkLength, 4))} {
 		if err := b.compare(ctx, contest, *pairs); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func startWorker(c client.Client) (worker.Worker, error) {
 	registry := activities.NewRegistry()
 	activities.Register(registry, "add", add)
 	catalogue := activities.NewCatalogue(registry)
-	for _, document := range []string{lineDocument, forkDocument()} {
+	for _, document := range []string{lineDocument, localDocument(), forkDocument()} {
 		if err := catalogue.AddFile("bench.yaml", []byte(document)); err != nil {
 			return nil, err
 		}
