@@ -67,7 +67,7 @@ func (d *decoder) tolerate(f field) *Tolerance {
 	if !d.members(f, codeInvalidTolerance, "tolerate") {
 		return nil
 	}
-	d.fields(f, codeInvalidTolerance, "tolerate", []string{"count", "percent"})
+	d.fields(f, codeInvalidTolerance, "tolerate", names(toleranceTable()))
 	count, isCount := f.member("count")
 	percent, isPercent := f.member("percent")
 	var t Tolerance
