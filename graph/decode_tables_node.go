@@ -4,7 +4,7 @@ package graph
 func nodeTable() []fieldSpec {
 	return []fieldSpec{
 		{name: "id", shape: "id", about: "The node's id, unique in the document.", required: true},
-		{name: "type", shape: "node_type", about: "What the node does.", fallback: TypeAction},
+		{name: "type", shape: "node_type", about: "What the node does. Without it the node is an action."},
 		{name: "input_schema", shape: "json_schema", about: "Schema of the node's input. What does not fit fails the node before it does anything."},
 		{name: "output_schema", shape: "json_schema", about: "Schema of the node's output, checked before output and delta are committed."},
 	}
@@ -60,7 +60,7 @@ func actionTable() []fieldSpec {
 		{name: "retry", shape: "retry", about: "Policy of attempts. Without it there is one."},
 		{name: "max_interruptions", shape: "count_from_zero", about: "How often one attempt may lose its worker before the node fails.", fallback: defaultMaxInterruptions},
 		{name: "cancel_grace", shape: "length_or_zero", about: "How long the action may go on once cancel was asked.", fallback: defaultCancelGrace},
-		{name: "mode", shape: "mode", about: "local: as a local activity. It needs idempotent and a timeout of at most a second."},
+		{name: "mode", shape: "mode", about: "Write local for a local activity. It needs idempotent and a timeout of at most a second."},
 		{name: "idempotent", shape: "truth", about: "Says that running it twice is harmless."},
 		{name: "overflow", shape: "name", about: "What becomes of it when no permit is free.", later: true},
 		{name: "queue_timeout", shape: "limit", about: "How long it may wait for a permit.", later: true},
@@ -135,7 +135,7 @@ func mapTable() []fieldSpec {
 	return append([]fieldSpec{
 		{name: "items", shape: "list_value", about: "The list: literal, or one ${…} that gives it.", required: true},
 		{name: "item", shape: "item", about: "The node that is run for each item; item and index are in scope.", required: true},
-		{name: "key", shape: "value", about: "Label of an item, shown in addresses and results."},
+		{name: "key", shape: "name", about: "Label of an item, shown in the result."},
 		{name: "max_concurrency", shape: "window", about: "How many items are under way at once.", fallback: defaultConcurrency},
 		{name: "tolerate", shape: "tolerance", about: "How many items may fail before the map does: {count: N} or {percent: P}."},
 	}, policyFields()...)
