@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // nodeTable are the fields of every node.
 func nodeTable() []fieldSpec {
 	return []fieldSpec{
@@ -135,7 +137,7 @@ func mapTable() []fieldSpec {
 	return append([]fieldSpec{
 		{name: "items", shape: "list_value", about: "The list: literal, or one ${…} that gives it.", required: true},
 		{name: "item", shape: "item", about: "The node that is run for each item; item and index are in scope.", required: true},
-		{name: "key", shape: "name", about: "Label of an item, shown in the result."},
+		{name: "key", shape: "name", about: "A label for each item: in the result, and in place of its number when a pause is named."},
 		{name: "max_concurrency", shape: "window", about: "How many items are under way at once.", fallback: defaultConcurrency},
 		{name: "tolerate", shape: "tolerance", about: "How many items may fail before the map does: {count: N} or {percent: P}."},
 	}, policyFields()...)
@@ -147,6 +149,38 @@ func toleranceTable() []fieldSpec {
 		{name: "count", shape: "count_from_zero", about: "So many items may fail."},
 		{name: "percent", shape: "percent", about: "So many of a hundred items may fail."},
 	}
+}
+
+// barredField is a field that a map's item does not have, and what to do
+// instead.
+type barredField struct{ name, fix string }
+
+// notInItems are the fields of nodes that have a place in the graph.
+func notInItems() []barredField {
+	return []barredField{
+		{"id", "remove it; an item has the address of its map and its number"},
+		{"next", "remove it; the map goes on when its items have ended"},
+		{"on_expire", "write on_error: {output: VALUE}, which takes pause_expired too"},
+	}
+}
+
+// itemTable are the fields of a node of the type that a map runs for each item.
+// Its failure leads nowhere.
+func itemTable(t NodeType) []fieldSpec {
+	table := slices.DeleteFunc(tableOf(t), func(f fieldSpec) bool {
+		return slices.ContainsFunc(notInItems(), func(b barredField) bool { return b.name == f.name })
+	})
+	for i := range table {
+		switch f := &table[i]; f.name {
+		case "type":
+			f.shape = "item_type"
+		case "delta":
+			f.about = "Is not applied: let the item give an output, and let the map's delta keep it."
+		case "on_error":
+			f.shape, f.about = "recovery", "What the item gives in spite of its failure. It then counts as completed."
+		}
+	}
+	return table
 }
 
 func branchTable() []fieldSpec {

@@ -118,9 +118,9 @@ func TestEditorSchemaDefaults(t *testing.T) {
 				continue
 			}
 			require.Contains(t, places, name, "no document to try %s in", field)
-			want, found := graph.Compile("", []byte(fmt.Sprintf(places[name], "")), graph.CompileOptions{})
+			want, found := graph.Compile("", fmt.Appendf(nil, places[name], ""), graph.CompileOptions{})
 			require.NoError(t, found.Err(), name)
-			got, found := graph.Compile("", []byte(fmt.Sprintf(places[name], fmt.Sprintf(", %s: %v", field, usual))), graph.CompileOptions{})
+			got, found := graph.Compile("", fmt.Appendf(nil, places[name], fmt.Sprintf(", %s: %v", field, usual)), graph.CompileOptions{})
 			require.NoError(t, found.Err(), "%s of %s", field, name)
 			require.Equal(t, want.Fingerprint, got.Fingerprint, "%s of %s", field, name)
 			tried++

@@ -44,9 +44,21 @@ type mutant struct {
 func strangers() []any {
 	return []any{
 		nil, true, false, 0, 1, -1, 1.5, 2, 1 << 40, "", "x", "a", "end", "$end", "a b", "none", "30s", "0s", "-5s", "1d", "soon",
-		"${ state.x }", "2030-01-31T09:00:00Z", "all", "action", "wait", "agent", []any{}, []any{"a"}, []any{"a", "a"}, []any{1}, []any{map[string]any{}},
-		map[string]any{}, map[string]any{"call": "f"}, map[string]any{"route": map[string]any{"call": "f"}}, map[string]any{"default": "end"},
-		map[string]any{"cases": []any{}}, map[string]any{"output": 1}, map[string]any{"quorum": 1}, map[string]any{"count": 1}, map[string]any{"x": 1},
+		"${ state.x }", "2030-01-31T09:00:00Z", "all", "action", "wait", "agent",
+		[]any{},
+		[]any{"a"},
+		[]any{"a", "a"},
+		[]any{1},
+		[]any{map[string]any{}},
+		map[string]any{},
+		map[string]any{"call": "f"},
+		map[string]any{"route": map[string]any{"call": "f"}},
+		map[string]any{"default": "end"},
+		map[string]any{"cases": []any{}},
+		map[string]any{"output": 1},
+		map[string]any{"quorum": 1},
+		map[string]any{"count": 1},
+		map[string]any{"x": 1},
 	}
 }
 

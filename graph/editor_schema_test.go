@@ -2,7 +2,6 @@ package graph_test
 
 import (
 	"bytes"
-
 	"os"
 	"path/filepath"
 	"slices"

@@ -60,21 +60,3 @@ func actionShapes() object {
 		"merge":       object{"anyOf": []object{words([]MergeKind{MergeReject, MergeLastWins}), refer("call")}},
 	}
 }
-
-// itemTable are the fields of a node that a map runs for each item. It has
-// neither an id nor an edge, and its failure leads nowhere.
-func itemTable(t NodeType) []fieldSpec {
-	var table []fieldSpec
-	for _, f := range tableOf(t) {
-		switch f.name {
-		case "id", "next", "on_expire":
-			continue
-		case "type":
-			f.shape = "item_type"
-		case "on_error":
-			f.shape, f.about = "recovery", "The item's output in spite of a failure."
-		}
-		table = append(table, f)
-	}
-	return table
-}

@@ -37,8 +37,18 @@ func TestFormAgreesWithCompile(t *testing.T) {
 	properties, _ := schema.Form("#")["properties"].(map[string]any)
 	words := append(slices.Sorted(maps.Keys(properties)), "requird")
 	values := []any{
-		nil, true, 1, 1.5, -1, 1 << 40, "string", "strng", []any{}, []any{true}, []any{1, 2}, []any{1, 1.0}, []any{"a", "a"}, []any{"string", "null"},
-		map[string]any{}, map[string]any{"a": true}, map[string]any{"type": "object"}, map[string]any{"a": 3}, []any{map[string]any{"a": 3}},
+		nil, true, 1, 1.5, -1, 1 << 40, "string", "strng",
+		[]any{},
+		[]any{true},
+		[]any{1, 2},
+		[]any{1, 1.0},
+		[]any{"a", "a"},
+		[]any{"string", "null"},
+		map[string]any{},
+		map[string]any{"a": true},
+		map[string]any{"type": "object"},
+		map[string]any{"a": 3},
+		[]any{map[string]any{"a": 3}},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		word, value := rapid.SampledFrom(words).Draw(t, "word"), rapid.SampledFrom(values).Draw(t, "value")
