@@ -20,10 +20,10 @@ func nodeShapes() object {
 		"item": nodeShape(items, itemPrefix), "item_type": words(items),
 	}
 	for _, t := range types {
-		shapes["node_"+string(t)] = shapeOf(tableOf(t)).with(rulesOf(t)).with(object{"description": aboutType(t)})
+		shapes["node_"+string(t)] = shapeOf(tableOf(t)).with(rulesOf(t)).with(object{"title": t, "description": aboutType(t)})
 	}
 	for _, t := range items {
-		shapes[itemPrefix+string(t)] = shapeOf(itemTable(t)).with(rulesOf(t)).with(object{"description": aboutType(t)})
+		shapes[itemPrefix+string(t)] = shapeOf(itemTable(t)).with(rulesOf(t)).with(object{"title": t, "description": aboutType(t)})
 	}
 	return shapes
 }
@@ -67,9 +67,9 @@ func rulesOf(t NodeType) object {
 		return object{"oneOf": []object{has("for"), has("until")}}
 	case TypeBranch, TypeDynamic:
 		return object{
-			"if":   has("cases"),
-			"then": without("choose", "targets"),
-			"else": has("choose", "targets").with(without("default")),
+			"if":   has("choose"),
+			"then": has("targets").with(without("cases", "default")),
+			"else": has("cases").with(without("targets")),
 		}
 	case TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypeMap, TypeLoop, TypeFork:
 	}

@@ -58,6 +58,10 @@ func (o object) with(rules object) object {
 	return o
 }
 
+// hint is what an editor says of text that a pattern refuses. The word is no part
+// of JSON Schema; editors know it, and others pass over it.
+func (o object) hint(text string) object { return o.with(object{"patternErrorMessage": text}) }
+
 // documentShape is the schema of a whole document. Without edges each node that
 // leaves by one has it under next.
 func documentShape() object {

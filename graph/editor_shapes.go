@@ -13,13 +13,20 @@ const (
 	expressionPattern = `\$\{`
 )
 
+// What editors say of texts that a pattern refuses.
+const (
+	idHint         = "Write letters, digits, _ and -, beginning with a letter or _, at most 64 characters."
+	targetHint     = "Write a node id, or end."
+	expressionHint = "Write it out, or one ${…} that gives it."
+)
+
 // wordShapes are the schemas of literal text.
 func wordShapes() object {
 	return object{
 		"text":     object{"type": "string"},
 		"name":     nonempty(),
 		"names":    object{"type": "array", "items": refer("name")},
-		"id":       object{"type": "string", "pattern": idPattern, "not": object{"const": End}},
+		"id":       object{"type": "string", "pattern": idPattern, "not": object{"const": End}}.hint(idHint),
 		"graph_id": refer("id").with(object{"not": object{"type": "string", "pattern": "^" + reservedPrefix}}),
 		"callback": nonempty().with(object{"not": object{"type": "string", "pattern": expressionPattern}}),
 		"truth":    object{"type": "boolean"},

@@ -18,9 +18,9 @@ func (o object) orText(rule string, bound any) object {
 func valueShapes() object {
 	return object{
 		"value":             object{},
-		"delta":             object{"type": "object"}.orText("pattern", expressionPattern),
-		"object_value":      object{"type": "object"}.orText("pattern", expressionPattern),
-		"list_value":        object{"type": []string{"array", "string"}, "pattern": expressionPattern, "maxItems": MaxItems},
+		"delta":             object{"type": "object"}.orText("pattern", expressionPattern).hint(expressionHint),
+		"object_value":      object{"type": "object"}.orText("pattern", expressionPattern).hint(expressionHint),
+		"list_value":        object{"type": []string{"array", "string"}, "pattern": expressionPattern, "maxItems": MaxItems}.hint(expressionHint),
 		"condition":         nonempty(),
 		"call":              shapeOf(callTable()),
 		"condition_or_call": shapeOf(callTable()).orText("minLength", 1),
@@ -29,15 +29,15 @@ func valueShapes() object {
 
 // targetShapes are the schemas of what leads from node to node.
 func targetShapes() object {
-	onError := shapeOf(append(choiceTable(), recoveryTable()...)).orText("pattern", targetPattern)
+	onError := shapeOf(append(choiceTable(), recoveryTable()...)).orText("pattern", targetPattern).hint(targetHint)
 	return object{
-		"target":   object{"type": "string", "pattern": targetPattern},
+		"target":   object{"type": "string", "pattern": targetPattern}.hint(targetHint),
 		"targets":  unique(refer("target")),
 		"branches": unique(refer("id")),
 		"case":     shapeOf(caseTable()),
 		"cases":    unique(refer("case")),
 		"edges":    object{"type": "object", "propertyNames": refer("id"), "additionalProperties": refer("edge")},
-		"edge": shapeOf(edgeTable()).orText("pattern", targetPattern).with(object{
+		"edge": shapeOf(edgeTable()).orText("pattern", targetPattern).hint(targetHint).with(object{
 			"if": has("route"), "then": object{"maxProperties": 1}, "else": has("cases"),
 		}),
 		"on_error": onError.with(object{

@@ -21,16 +21,18 @@ func timeShapes() object {
 		"length":         lengthShape(lengthPattern, positivePattern),
 		"limit":          lengthShape(nonePattern+"|"+lengthPattern, nonePattern+"|"+positivePattern),
 		"length_or_zero": lengthShape(nonePattern+"|"+lengthPattern, anyPattern).with(zero()),
-		"time":           nonempty().with(object{"pattern": expressionPattern + "|" + timePattern}),
+		"time":           nonempty().with(object{"pattern": expressionPattern + "|" + timePattern}).hint(`Write a time such as "2030-01-31T09:00:00Z", or one ${…} that gives it.`),
 	}
 }
 
-// lengthShape is the schema of lengths that match both patterns.
+// lengthShape is the schema of lengths that match both patterns. One that is
+// malformed is not blamed for its size too.
 func lengthShape(form, size string) object {
+	well := object{"pattern": form}.hint("Write a length and a unit, such as 30s, 5m or 7d.")
 	return object{
-		"type": "string", "allOf": []object{{"pattern": form}, {"pattern": size}},
-		"examples": []string{"30s", "5m", "12h", "7d"},
-	}
+		"type": "string", "if": object{"pattern": form}, "then": object{"pattern": size}.hint("Write a length that is allowed here, such as 30s."),
+		"examples": []string{"30s", "7d"},
+	}.with(well)
 }
 
 // zero lets a length be 0 without a unit.
