@@ -24,62 +24,33 @@ func (t NodeType) runs() bool {
 	return false
 }
 
-func rootFields() []string {
-	return []string{
-		"version", "id", "revision", "description", "entry", "nodes", "edges", "max_steps",
-		"deadline", "input_schema", "output_schema", "state_reducers",
-	}
-}
+func rootFields() []string { return names(documentTable()) }
 
 // fieldsOf are the fields that a node of the type has in this version.
-func fieldsOf(t NodeType) []string {
-	fields := []string{"id", "type", "input_schema", "output_schema"}
+func fieldsOf(t NodeType) []string { return names(tableOf(t)) }
+
+// tableOf are all fields of a node of the type.
+func tableOf(t NodeType) []fieldSpec {
+	table := nodeTable()
 	if t.EdgeBearing() {
-		fields = append(fields, "output", "delta", "on_error", "reads", "next")
+		table = append(table, leavingTable()...)
 	}
-	return append(fields, ownFields(t)...)
+	return append(table, ownTable(t)...)
 }
 
 // ownFields are the fields that the type has beside those of all nodes.
-func ownFields(t NodeType) []string {
-	switch t {
-	case TypeAction, TypeJoin:
-		return []string{"run", "args", "timeout", "retry", "max_interruptions", "cancel_grace", "mode", "idempotent"}
-	case TypeAgent:
-		return []string{"agent", "prompt", "decide", "timeout", "retry"}
-	case TypeTool:
-		return []string{"tool", "args", "result_key", "timeout", "retry"}
-	case TypeWorkflow:
-		return []string{"workflow", "input", "deadline", "max_steps", "timeout", "retry"}
-	case TypePause:
-		return []string{"reason", "summary", "show", "resume_schema", "expires", "on_expire"}
-	case TypeWait:
-		return []string{"for", "until"}
-	case TypeMap:
-		return []string{"items", "item", "key", "max_concurrency", "tolerate", "timeout", "retry"}
-	case TypeBranch, TypeDynamic:
-		return []string{"cases", "default", "choose", "targets"}
-	case TypeLoop:
-		return []string{"while", "body", "done", "max_iterations", "on_exhausted"}
-	case TypeFork:
-		return []string{"branches", "join", "join_policy", "merge", "max_concurrency"}
-	case TypeSet:
-		return nil
-	}
-	return nil
-}
+func ownFields(t NodeType) []string { return names(ownTable(t)) }
 
 // laterFields are fields of the document format that this version refuses: to
 // ignore them would be to promise what does not happen.
 func laterFields(t NodeType) []string {
-	switch t {
-	case TypeAction, TypeJoin:
-		return []string{"overflow", "queue_timeout"}
-	case TypeAgent, TypeTool, TypeWorkflow, TypeSet, TypePause, TypeWait, TypeMap,
-		TypeBranch, TypeDynamic, TypeLoop, TypeFork:
-		return nil
+	var later []string
+	for _, f := range ownTable(t) {
+		if f.later {
+			later = append(later, f.name)
+		}
 	}
-	return nil
+	return later
 }
 
 // nodeFields reports the fields of a node that its type does not have.
@@ -124,7 +95,7 @@ func otherOwner(name string, known []string) string {
 	switch {
 	case len(owners) > 0:
 		return name + " is a field of " + strings.Join(owners, ", ")
-	case slices.Contains([]string{"output", "delta", "on_error", "reads"}, name):
+	case slices.Contains(names(leavingTable()), name):
 		return name + " is a field of the node types that leave by an edge"
 	}
 	return didYouMean(name, known)

@@ -67,7 +67,7 @@ func (d *decoder) tolerate(f field) *Tolerance {
 	if !d.members(f, codeInvalidTolerance, "tolerate") {
 		return nil
 	}
-	d.fields(f, codeInvalidTolerance, "tolerate", []string{"count", "percent"})
+	d.fields(f, codeInvalidTolerance, "tolerate", names(toleranceTable()))
 	count, isCount := f.member("count")
 	percent, isPercent := f.member("percent")
 	var t Tolerance
@@ -126,11 +126,7 @@ func (d *decoder) item(f field, mapID string) (*Node, *origin) {
 
 // barredInItem reports the fields that only a node with a place in the graph has.
 func (d *decoder) barredInItem(f field) {
-	for _, one := range []struct{ name, fix string }{
-		{"id", "remove it; an item has the address of its map and its number"},
-		{"next", "remove it; the map goes on when its items have ended"},
-		{"on_expire", "write on_error: {output: VALUE}, which takes pause_expired too"},
-	} {
+	for _, one := range notInItems() {
 		if extra, ok := f.member(one.name); ok {
 			d.failKey(extra.at, codeInvalidItem, one.fix, "an item has no %s", one.name)
 		}

@@ -188,7 +188,7 @@ func (d *decoder) run(node field) *Run {
 	if f.kind() != source.Object {
 		return &Run{Name: d.actionName(f)}
 	}
-	d.fields(f, codeUnknownField, "run", []string{"activity", "task_queue"})
+	d.fields(f, codeUnknownField, "run", names(runTable()))
 	run := &Run{}
 	if activity, ok := f.member("activity"); ok {
 		run.Activity, _ = d.text(activity, codeInvalidAction, "activity")

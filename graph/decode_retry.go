@@ -25,9 +25,7 @@ func (d *decoder) retry(node field) *Retry {
 	if !given || !d.members(f, codeInvalidRetry, "retry") {
 		return retry
 	}
-	d.fields(f, codeRetryOption, "retry", []string{
-		"max_attempts", "backoff", "backoff_ms", "coefficient", "max_backoff", "non_retryable",
-	})
+	d.fields(f, codeRetryOption, "retry", names(retryTable()))
 	if attempts, ok := f.member("max_attempts"); ok {
 		if n, ok := d.integer(attempts, 1, codeRetryAttempts, "max_attempts"); ok {
 			retry.MaxAttempts = n

@@ -45,7 +45,7 @@ func (d *decoder) route(f field) *Route {
 
 // choice reads {cases, default}.
 func (d *decoder) choice(f field, code, what string) *Route {
-	d.fields(f, code, what, []string{"cases", "default"})
+	d.fields(f, code, what, names(choiceTable()))
 	var route Route
 	if cases, ok := f.member("cases"); ok {
 		route.Cases = d.cases(cases)
@@ -67,7 +67,7 @@ func (d *decoder) cases(f field) []Case {
 			cases = append(cases, Case{})
 			continue
 		}
-		d.fields(item, codeUnknownField, "a case", []string{"when", "to"})
+		d.fields(item, codeUnknownField, "a case", names(caseTable()))
 		one := Case{When: d.when(item), To: d.caseTarget(item)}
 		if seen[one] && one.To != "" {
 			d.fail(item.at, codeDuplicateEdge, "remove one of the two cases",
@@ -143,7 +143,7 @@ func (d *decoder) onError(f field) *OnError {
 // recovery reads {output, delta}. That the node is a branch is checked later,
 // when all nodes are known.
 func (d *decoder) recovery(f field) *OnError {
-	d.fields(f, codeInvalidOnError, "on_error with output or delta", []string{"output", "delta"})
+	d.fields(f, codeInvalidOnError, "on_error with output or delta", names(recoveryTable()))
 	e := &OnError{}
 	if output, ok := f.member("output"); ok {
 		e.Output = output.raw()

@@ -140,3 +140,18 @@ func TestDescribeAndRender(t *testing.T) {
 		})
 	}
 }
+
+// What an editor is given must be the schema alone, in either format.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	r := call(t.Context(), "", "schema")
+	require.Equal(t, exitCompleted, r.code, r.err)
+	require.Empty(t, r.err)
+	require.JSONEq(t, string(graph.EditorSchema()), r.out)
+	require.Equal(t, "https://json-schema.org/draft/2020-12/schema", r.document(t)["$schema"])
+	require.Equal(t, r, call(t.Context(), "", "schema", "--output", "json"))
+
+	r = call(t.Context(), "", "schema", "order.yaml")
+	require.Equal(t, exitUsage, r.code)
+	require.Equal(t, "error: schema: schema takes no argument; 1 arguments were given (usage)\n", r.err)
+}

@@ -13,7 +13,7 @@ import (
 
 // check collects what is wrong with a schema.
 type check struct {
-	known  map[string]func(c *check, pointer string, v any)
+	known  map[string]keyword
 	errors []Error
 }
 
@@ -25,21 +25,26 @@ func types() []string {
 	return []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 }
 
-// keywords maps each supported word to the check of its value.
-func keywords() map[string]func(c *check, pointer string, v any) {
-	return map[string]func(c *check, pointer string, v any){
-		"type": (*check).typeWord, "enum": (*check).enum, "const": (*check).anything,
-		"properties": (*check).properties, "required": (*check).required,
-		"additionalProperties": (*check).schema, "items": (*check).schema,
-		"allOf": (*check).schemas, "anyOf": (*check).schemas, "oneOf": (*check).schemas,
-		"nullable":  (*check).boolean,
-		"minLength": (*check).size, "maxLength": (*check).size, "minItems": (*check).size,
-		"maxItems": (*check).size, "minProperties": (*check).size, "maxProperties": (*check).size,
-		"minimum": (*check).number, "maximum": (*check).number,
-		"exclusiveMinimum": (*check).number, "exclusiveMaximum": (*check).number,
-		"pattern": (*check).pattern, "format": (*check).text, "title": (*check).text,
-		"description": (*check).text, "$id": (*check).text, "$schema": (*check).text,
-		"default": (*check).anything, "examples": (*check).list,
+// keyword is what the value of a supported word must be, for the check and for
+// editors.
+type keyword struct {
+	check func(c *check, pointer string, v any)
+	form  func(self map[string]any) map[string]any // self refers to the form of a schema
+}
+
+// keywords maps each supported word to its value.
+func keywords() map[string]keyword {
+	one, several, size := keyword{(*check).schema, schemaForm}, keyword{(*check).schemas, schemasForm}, keyword{(*check).size, sizeForm}
+	number, text, anything := keyword{(*check).number, numberForm}, keyword{(*check).text, textForm}, keyword{(*check).anything, anyForm}
+	return map[string]keyword{
+		"type": {(*check).typeWord, typeForm}, "enum": {(*check).enum, enumForm}, "const": anything,
+		"properties": {(*check).properties, propertiesForm}, "required": {(*check).required, requiredForm},
+		"additionalProperties": one, "items": one, "allOf": several, "anyOf": several, "oneOf": several,
+		"nullable": {(*check).boolean, booleanForm}, "minLength": size, "maxLength": size, "minItems": size,
+		"maxItems": size, "minProperties": size, "maxProperties": size, "minimum": number, "maximum": number,
+		"exclusiveMinimum": number, "exclusiveMaximum": number, "pattern": {(*check).pattern, textForm},
+		"format": text, "title": text, "description": text, "$id": text, "$schema": text,
+		"default": anything, "examples": {(*check).list, listForm},
 	}
 }
 
@@ -52,13 +57,13 @@ func (c *check) schema(pointer string, v any) {
 		c.fail(pointer, ExpectedSchema, "a schema is an object, true or false", "write for example {\"type\": \"string\"}")
 		return
 	}
-	for _, word := range slices.Sorted(maps.Keys(object)) {
-		at := pointer + "/" + escape(word)
-		if test, ok := c.known[word]; ok {
-			test(c, at, object[word])
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		at := pointer + "/" + escape(key)
+		if word, ok := c.known[key]; ok {
+			word.check(c, at, object[key])
 			continue
 		}
-		c.unknown(at, word)
+		c.unknown(at, key)
 	}
 }
 

@@ -52,6 +52,8 @@ func places() []place {
 		node("join", "fields: edge", "fields: join"),
 		node("pause", "fields: edge", "fields: pause"),
 		node("wait", "fields: edge", "fields: wait"),
+		node("workflow", "fields: edge", "fields: workflow"),
+		node("map", "fields: edge", "fields: map"),
 		node("branch", "fields: branch"),
 		node("dynamic", "fields: branch"),
 		node("loop", "fields: loop"),
