@@ -190,7 +190,7 @@ nodes:
 func TestAPauseInALoopAsksOncePerTurn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		turns := rapid.IntRange(1, 20).Draw(rt, "turns")
+		turns := rapid.IntRange(1, 6).Draw(rt, "turns")
 		restores := rapid.Bool().Draw(rt, "restores")
 		s := tell(rt, fmt.Sprintf(`entry: l
 nodes:
