@@ -134,7 +134,7 @@ func (s *story) news(k *kid) func() {
 				Type: graph.ErrTypeChildStartFailed, Message: child.refused.Message, Cause: child.refused,
 			}})
 		}
-	case child.m.Outcome() != nil:
+	case child.m.Outcome() != nil && len(k.replies) == 0: // it says what became of an answer before it closes
 		return func() { s.endKid(k, k.ending()) }
 	}
 	report := child.m.TellsParent()

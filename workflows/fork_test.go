@@ -19,161 +19,6 @@ import (
 	"github.com/tidemill/tidemill/workflows"
 )
 
-// forkOf is a fork f of branches with further fields, "id: fields" each, that
-// ends at the join j and the node s, which shows what the join gave.
-func forkOf(fields string, branches ...string) string {
-	var ids []string
-	var nodes strings.Builder
-	for _, branch := range branches {
-		id, text, _ := strings.Cut(branch, ": ")
-		ids = append(ids, id)
-		fmt.Fprintf(&nodes, "\n  - {id: %s, %s, next: j}", id, text)
-	}
-	return fmt.Sprintf("\n  - {id: f, type: fork, branches: [%s], join: j%s}%s\n  - {id: s, type: set, output: \"${ input }\", next: end}",
-		strings.Join(ids, ", "), fields, nodes.String())
-}
-
-const plainJoin = "\n  - {id: j, type: join, next: s}"
-
-// gives is a branch that gives an output and a delta.
-func gives(id, output, delta string) string {
-	return fmt.Sprintf("%s: run: act, args: {output: %s, delta: %s}", id, output, delta)
-}
-
-// forkScenarios are the numbered rules of forks, seen from outside.
-func forkScenarios() []scenario {
-	const fails = "run: act, args: {fail: boom}"
-	return []scenario{
-		{
-			name:   "row 47, the branch declared later wins, though it was first",
-			nodes:  forkOf(", merge: ordered_last_wins", "a: run: act, args: {fail: late, until: 1, output: 1, delta: {w: a}}, retry: {max_attempts: 2, backoff: 500ms}", gives("b", "2", "{w: b}")) + plainJoin,
-			output: `{"a":1,"b":2}`, state: `{"w":"b"}`,
-		},
-		{
-			name:   "row 48, a join that runs sees both deltas",
-			nodes:  forkOf("", gives("a", "1", "{k: 1}"), gives("b", "2", "{l: 2}")) + "\n  - {id: j, run: act, type: join, args: {output: '${ [input.a, state.l] }', delta: {joined: true}}, next: s}",
-			output: `[1,2]`, state: `{"joined":true,"k":1,"l":2}`,
-		},
-		{
-			name:    "row 49, one key, two values",
-			nodes:   forkOf("", gives("a", "1", "{k: 1}"), gives("b", "2", "{k: 2}")) + plainJoin,
-			failure: graph.ErrTypeForkMergeFailed, state: `{}`,
-		},
-		{
-			name:   "row 56, stop is the branch's output",
-			nodes:  forkOf("", "a: run: act, args: {control: stop, output: 1}", gives("b", "2", "{}")) + plainJoin,
-			output: `{"a":1,"b":2}`,
-		},
-		{
-			name:    "row 58, a branch cannot route",
-			nodes:   forkOf("", "a: run: act, args: {control: route, target: j}", "b: type: set, output: 2") + plainJoin,
-			failure: graph.ErrTypeForkBranchFailed,
-		},
-		{
-			name:    "row 59, a failure stops its siblings",
-			nodes:   forkOf("", "a: run: block", "b: "+fails) + plainJoin,
-			failure: graph.ErrTypeForkBranchFailed,
-		},
-		{
-			name:   "row 64, a join that says ok leaves the run's output",
-			nodes:  forkOf("", gives("a", "1", "{}"), "b: run: act, args: {control: ok}") + "\n  - {id: j, type: join, run: act, args: {control: ok}, next: end}",
-			output: `{"a":1,"b":null}`,
-		},
-		{
-			name:   "row 66, any, one at a time",
-			nodes:  forkOf(", join_policy: any, max_concurrency: 1", gives("a", "1", "{}"), "b: "+fails) + plainJoin,
-			output: `{"a":1}`,
-		},
-		{
-			name:   "row 68, a quorum cancels the rest and awaits it",
-			nodes:  forkOf(", join_policy: {quorum: 2}", gives("a", "1", "{}"), gives("b", "2", "{}"), "c: run: block") + plainJoin,
-			output: `{"a":1,"b":2}`,
-		},
-		{
-			name:   "row 69, the first success, one at a time",
-			nodes:  forkOf(", join_policy: first_success, max_concurrency: 1", "a: "+fails, gives("b", "2", "{}"), gives("c", "3", "{}")) + plainJoin,
-			output: `{"b":2}`,
-		},
-		{
-			name:    "row 70, nobody succeeds",
-			nodes:   forkOf(", join_policy: first_success", "a: "+fails, "b: "+fails) + plainJoin,
-			failure: graph.ErrTypeForkJoinUnsatisfied,
-		},
-		{
-			name:   "row 73, an input that does not fit is the branch's failure",
-			nodes:  forkOf(", join_policy: first_success", "a: run: act, input_schema: {type: integer}", gives("b", "2", "{}")) + plainJoin,
-			output: `{"b":2}`,
-		},
-		{
-			name: "a callback merges, and branches of every kind",
-			nodes: forkOf(", merge: {call: merge}", "a: type: set, output: '${ run.node }', delta: {k: 1}", "b: type: wait, for: 1s",
-				"c: run: act, args: {fail: boom}, on_error: {output: '${ error.type }', delta: {k: 3}}") + plainJoin,
-			output: `{"a":"a","b":{},"c":"action_exception"}`, state: `{"a":{"k":1},"b":{},"c":{"k":3}}`,
-		},
-		{
-			name:   "an answer of a branch is its output",
-			nodes:  forkOf("", gives("a", "1", "{}"), "b: run: act, args: {control: pause, delta: {asked: true}}") + plainJoin,
-			answer: `{"yes":true}`,
-			output: `{"a":1,"b":{"yes":true}}`, state: `{"asked":true}`,
-		},
-	}
-}
-
-// The rules of forks must hold with real activities and a real server, where
-// branches end in any order.
-func TestForks(t *testing.T) {
-	t.Parallel()
-	scenarios := forkScenarios()
-	documents := make([]string, len(scenarios))
-	for i, s := range scenarios {
-		documents[i] = s.document(i)
-	}
-	w := setup(t, parts{graphs: documents, register: func(r *activities.Registry) {
-		newScript().register(r)
-		registerBlock(r)
-		activities.RegisterCallback(r, "merge", 1, mergeByID)
-	}})
-	runs := make([]client.WorkflowRun, len(scenarios))
-	for i, s := range scenarios { // all at once; they do not share anything
-		runs[i] = w.run(s.id(i), s.arguments()...)
-	}
-	for i, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			w := w.in(t)
-			if s.answer != "" {
-				w.paused(runs[i])
-				w.signal(runs[i], workflows.SignalResume, json.RawMessage(s.answer))
-			}
-			s.check(t, w, runs[i])
-		})
-	}
-}
-
-// registerBlock adds an action that goes on until it is asked to stop.
-func registerBlock(r *activities.Registry) {
-	activities.Register(r, "block", func(ctx context.Context, _ struct{}) (int, error) {
-		<-ctx.Done()
-		return 0, ctx.Err()
-	})
-}
-
-// mergeByID puts the delta of each branch under the branch's id.
-func mergeByID(s activities.Scope) (map[string]any, error) {
-	var branches []struct {
-		ID    string         `json:"id"`
-		Delta map[string]any `json:"delta"`
-	}
-	if err := s.Input(&branches); err != nil {
-		return nil, err
-	}
-	merged := map[string]any{}
-	for _, b := range branches {
-		merged[b.ID] = b.Delta
-	}
-	return merged, nil
-}
-
 // A fork of fifty remote actions must cost what fifty actions cost: three
 // events each besides workflow tasks, all scheduled in one task.
 func TestForkOfFifty(t *testing.T) {
@@ -297,4 +142,17 @@ func TestForkClock(t *testing.T) {
 	})
 	w.signal(run, workflows.SignalResume, 1)
 	require.JSONEq(t, `{"a":1,"b":{}}`, w.output(run))
+}
+
+// branchStands reports whether a branch of the open fork has a status.
+func (w *world) branchStands(run client.WorkflowRun, id string, status graph.BranchStatus) bool {
+	w.tb.Helper()
+	for _, a := range w.checkpoint(run).Activations {
+		for _, b := range a.Branches {
+			if b.ID == id {
+				return b.Status == status
+			}
+		}
+	}
+	return false
 }

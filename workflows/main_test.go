@@ -59,6 +59,7 @@ type parts struct {
 	edit     func(*activities.Options)
 	foreign  func(worker.Registry) // activities without our wrapper
 	worker   worker.Options
+	client   []func(*client.Options)
 }
 
 // setup starts a worker for the parts.
@@ -72,7 +73,7 @@ func setupOn(tb testing.TB, server *temporaltest.Server, p parts) *world {
 	tb.Helper()
 	// Histories hold the identity; a fixed one keeps recordings alike.
 	identity := func(o *client.Options) { o.Identity = "test" }
-	w := &world{tb: tb, server: server, client: server.Client(tb, identity), queue: server.TaskQueue(tb)}
+	w := &world{tb: tb, server: server, client: server.Client(tb, append(p.client, identity)...), queue: server.TaskQueue(tb)}
 	tb.Cleanup(w.replayAll)
 	w.worker = w.start(p)
 	return w

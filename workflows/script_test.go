@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
+	"runtime"
 	"sync"
 
 	"github.com/tidemill/tidemill/activities"
@@ -12,14 +14,14 @@ import (
 // line is what an act of a scripted action says and does; a graph writes it as
 // the args of a node.
 type line struct {
-	Control string          `json:"control"` // output, ok, stop, route, pause
+	Control string          `json:"control"` // output, ok, stop, route, pause; attempt: its number; nan: no JSON
 	Output  any             `json:"output"`
 	Delta   any             `json:"delta"`
 	Target  string          `json:"target"`
 	Reason  string          `json:"reason"`
 	Summary string          `json:"summary"`
 	Schema  json.RawMessage `json:"schema"`
-	Fail    string          `json:"fail"`  // an error instead
+	Fail    string          `json:"fail"`  // an error instead; panic, nil, exit: worse
 	Until   int             `json:"until"` // the error stops after this many calls; zero: never
 }
 
@@ -37,7 +39,7 @@ func (s *script) register(r *activities.Registry) { activities.Register(r, "act"
 func (s *script) act(ctx context.Context, in line) (activities.Result, error) {
 	calls := s.note(ctx)
 	if in.Fail != "" && (in.Until == 0 || calls <= in.Until) {
-		return activities.Result{}, errors.New(in.Fail)
+		return activities.Result{}, in.failure()
 	}
 	result := activities.Output(in.Output)
 	switch in.Control {
@@ -47,6 +49,10 @@ func (s *script) act(ctx context.Context, in line) (activities.Result, error) {
 		result = activities.Stop(in.Output)
 	case "route":
 		result = activities.Route(in.Target)
+	case "attempt":
+		result = activities.Output(activities.Info(ctx).Attempt)
+	case "nan":
+		result = activities.Output(math.NaN())
 	case "pause":
 		result = activities.Pause(activities.PauseRequest{Reason: in.Reason, Summary: in.Summary, ResumeSchema: in.Schema})
 	}
@@ -54,6 +60,20 @@ func (s *script) act(ctx context.Context, in line) (activities.Result, error) {
 		result = result.WithDelta(in.Delta)
 	}
 	return result, nil
+}
+
+// failure is how the line fails: by an error, or in a way that Go code fails
+// when it is wrong.
+func (l line) failure() error {
+	switch l.Fail {
+	case "panic":
+		panic("the action panics")
+	case "nil":
+		return errors.New(map[string]*line{}["missing"].Fail)
+	case "exit":
+		runtime.Goexit()
+	}
+	return errors.New(l.Fail)
 }
 
 // note writes the call down, and gives how often this activation was called.

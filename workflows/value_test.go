@@ -6,9 +6,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tidemill/tidemill/activities"
@@ -28,7 +32,7 @@ nodes:
     next: end
 `
 
-// An id above 2^53 must come out as it went in, through input, state, signal,
+// F5: an id above 2^53 must come out as it went in, through input, state, signal,
 // args, Go action, delta and output: a float on the way changes it silently.
 func TestNumbersStayExact(t *testing.T) {
 	t.Parallel()
@@ -74,13 +78,17 @@ nodes:
   - {id: ask, type: pause, summary: "${ state.kept }", show: "${ state.kept }", next: end}
 `
 
-// A secret must reach the action and nothing else: not history, not the details
-// that people see, whatever the action does with it.
+// F16: a secret must reach the action and nothing else: not history, not the
+// details that people see, not the log, whatever the action does with it.
 func TestSecretsStayOut(t *testing.T) {
 	const canary = "canary-4f1d9c2e-do-not-tell"
 	t.Setenv("CANARY", canary)
 	seen := make(chan string, 10)
+	var log safeBuffer
 	w := setup(t, parts{
+		client: []func(*client.Options){func(o *client.Options) {
+			o.Logger = sdklog.NewStructuredLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		}},
 		graphs: []string{secrets},
 		edit:   func(o *activities.Options) { o.Secrets = activities.EnvSecrets("CANARY") },
 		register: func(r *activities.Registry) {
@@ -125,4 +133,24 @@ func TestSecretsStayOut(t *testing.T) {
 		require.NotContains(t, string(raw), base64.StdEncoding.EncodeToString([]byte(canary)), how)
 		require.Contains(t, string(raw), "CANARY", how) // the name may be seen
 	}
+	require.Contains(t, log.String(), "Activity error", "the log was looked at")
+	require.NotContains(t, log.String(), canary)
+}
+
+// safeBuffer is a buffer that several goroutines may write to.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
