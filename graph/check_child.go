@@ -72,20 +72,31 @@ func (r *findings) literalInput(node *Node, at pointer, child *Document) {
 	}
 }
 
-// nestedReducers warns about state keys that a graph combines in another way than
-// the graph that hands it all of its state, and takes back what changed: what
-// the child made of the parent's value would be combined with that value again.
+// nestedReducers warns about state keys that a graph sets, and combines in another
+// way than the graph that hands it all of its state and takes back what changed:
+// what the child made of the parent's value would be combined with that value
+// again.
 func (r *findings) nestedReducers(parent *Document, node *Node, at pointer, child *Document) {
 	if node.Input != nil || node.Delta != nil || node.IsItem() {
 		return
 	}
 	for _, reducer := range parent.Reducers {
-		if inner := child.reducer(reducer.Key); reducer.Kind.combines() && inner != reducer.Kind {
+		if inner := child.reducer(reducer.Key); reducer.Kind.combines() && inner != reducer.Kind && child.sets(reducer.Key) {
 			r.warn(at, codeNestedReducer, "give the graph an input of its own, write a delta, or give the key the same reducer in both",
 				"the state key %q has the reducer %s here and %s in the graph %q: what that graph makes of the value is combined with it once more",
 				reducer.Key, reducer.Kind, inner, child.ID)
 		}
 	}
+}
+
+// sets reports whether the document has something to say about a state key, as far
+// as it can be seen.
+func (d *Document) sets(key string) bool {
+	return slices.ContainsFunc(d.Reducers, func(r Reducer) bool { return r.Key == key }) ||
+		slices.ContainsFunc(d.Nodes, func(n Node) bool {
+			_, named := n.writes().Get(key)
+			return named
+		})
 }
 
 // reducer is how deltas of a key are combined.

@@ -12,7 +12,7 @@ import (
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"order-review", "every-field"} {
+	for _, name := range []string{"order-review", "every-field", "family"} {
 		d := graph.Describe(compiled(t, readFile(t, name+".yaml")))
 		golden(t, name+".describe.txt", d.String())
 		raw, err := json.MarshalIndent(d, "", "  ")

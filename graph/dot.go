@@ -59,6 +59,10 @@ func dotOutline(o outline) string {
 		return "shape=box, peripheries=2"
 	case outlineParallelogram:
 		return "shape=parallelogram"
+	case outlineTrapezoid:
+		return "shape=invtrapezium"
+	case outlineStack:
+		return "shape=box3d"
 	case outlineBox:
 	}
 	return "shape=box"

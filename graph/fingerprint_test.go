@@ -108,7 +108,7 @@ func TestCallbackVersionsCount(t *testing.T) {
 // compiled again, it is the same document.
 func TestNormalFormIsStable(t *testing.T) {
 	t.Parallel()
-	docs := []string{everything, nothing, readFile(t, "order-review.yaml"), readFile(t, "every-field.yaml")}
+	docs := []string{everything, nothing, readFile(t, "order-review.yaml"), readFile(t, "every-field.yaml"), readFile(t, "family.yaml")}
 	for _, w := range warnedDocuments() {
 		docs = append(docs, w.doc)
 	}

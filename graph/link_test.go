@@ -229,13 +229,14 @@ func warnedShelves() []struct {
 		shelf shelf
 		want  []string
 	}{
-		{shelf{"a": node(""), "b": "state_reducers: {log: append}\n" + leaf("b")}, nested},
-		{shelf{"a": node(""), "b": leaf("b")}, append(nested, nested...)},
+		{shelf{"a": node(""), "b": "state_reducers: {log: append, total: reject_conflict}\n" + leaf("b")}, nested},
+		{shelf{"a": node(""), "b": strings.Replace(leaf("b"), "type: set", "type: set, delta: {log: [1], total: 2, last: 3, other: 4}", 1)}, append(nested, nested...)},
+		{shelf{"a": node(""), "b": leaf("b")}, nil},
 		{shelf{"a": node(""), "b": reduced + leaf("b")}, nil},
-		{shelf{"a": node("input: {}, "), "b": leaf("b")}, nil},
-		{shelf{"a": node("delta: {}, "), "b": leaf("b")}, nil},
+		{shelf{"a": node("input: {}, "), "b": "state_reducers: {log: sum}\n" + leaf("b")}, nil},
+		{shelf{"a": node("delta: {}, "), "b": "state_reducers: {log: sum}\n" + leaf("b")}, nil},
 		{
-			shelf{"a": strings.Replace(node(""), "workflow: b", "workflow: {id: i, entry: z, nodes: [{id: z, type: workflow, workflow: b, next: end}], state_reducers: {total: sum}}", 1), "b": leaf("b")},
+			shelf{"a": strings.Replace(node(""), "workflow: b", "workflow: {id: i, entry: z, nodes: [{id: z, type: workflow, workflow: b, next: end}], state_reducers: {total: sum}}", 1), "b": "state_reducers: {total: append}\n" + leaf("b")},
 			[]string{"a.yaml:5:99 /nodes/0/workflow/nodes/0/workflow nested_state_reducer_incompatible"},
 		},
 	}

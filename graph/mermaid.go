@@ -56,6 +56,10 @@ func mermaidOutline(o outline) (before, after string) {
 		return "[[", "]]"
 	case outlineParallelogram:
 		return "[/", "/]"
+	case outlineTrapezoid:
+		return `[\`, "/]"
+	case outlineStack: // flowcharts of every version know this one, and no stack
+		return "[/", `\]`
 	case outlineBox:
 	}
 	return "[", "]"

@@ -38,7 +38,9 @@ const (
 	outlineBox           outline = "box"
 	outlineDiamond       outline = "diamond"
 	outlineHexagon       outline = "hexagon"
-	outlineBars          outline = "bars" // a box with a bar at either side
+	outlineBars          outline = "bars"   // a box with a bar at either side: work described elsewhere
+	outlineStack         outline = "stack"  // boxes behind each other: the same work many times
+	outlineTrapezoid     outline = "manual" // wide at its top: work of a person
 	outlineParallelogram outline = "parallelogram"
 	outlineCircle        outline = "circle"
 )
@@ -51,14 +53,18 @@ func (t NodeType) outline() outline {
 	case TypeLoop, TypeFork:
 		return outlineHexagon
 	case TypePause:
+		return outlineTrapezoid
+	case TypeWorkflow:
 		return outlineBars
+	case TypeMap:
+		return outlineStack
 	case TypeWait:
 		return outlineStadium
 	case TypeSet:
 		return outlineParallelogram
 	case TypeJoin:
 		return outlineCircle
-	case TypeAction, TypeAgent, TypeTool, TypeWorkflow, TypeMap:
+	case TypeAction, TypeAgent, TypeTool:
 	}
 	return outlineBox
 }
@@ -108,7 +114,28 @@ func nodeVertex(name string, n *Node, run *RunView) vertex {
 			v.lines = append(v.lines, line)
 		}
 	}
+	v.lines = append(v.lines, n.openItems(run)...)
 	return v
+}
+
+// maxOpenItems is how many open pauses of a map's items are listed.
+const maxOpenItems = 3
+
+// openItems are the pauses that are open in the items of a map.
+func (n *Node) openItems(run *RunView) []string {
+	if n.Item == nil {
+		return nil
+	}
+	var lines []string
+	for _, c := range run.Current {
+		if c.Node == n.Item.ID && c.Phase == PhasePaused {
+			lines = append(lines, c.line(n.Item))
+		}
+	}
+	if more := len(lines) - maxOpenItems; more > 0 {
+		lines = append(lines[:maxOpenItems], fmt.Sprintf("and %d more", more))
+	}
+	return lines
 }
 
 // caption says what a node is, or what it runs.
@@ -118,6 +145,10 @@ func (n *Node) caption() string {
 		return n.Run.Activity
 	case n.Run != nil:
 		return n.Run.Name
+	case n.Workflow != nil:
+		return "graph: " + n.Workflow.Graph
+	case n.Item != nil:
+		return "map of " + n.Item.caption()
 	case n.Type == TypePause:
 		return "pause: " + n.Reason
 	case n.Type == TypeFork:

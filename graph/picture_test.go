@@ -49,7 +49,7 @@ func onTheWay() *graph.RunView {
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	for _, p := range picturings {
-		for _, name := range []string{"order-review", "every-field"} {
+		for _, name := range []string{"order-review", "every-field", "family"} {
 			golden(t, name+"."+p.extension, p.draw(compiled(t, readFile(t, name+".yaml")).Document, nil))
 		}
 		drawn := p.draw(compiled(t, readFile(t, "order-review.yaml")).Document, onTheWay())

@@ -142,6 +142,9 @@ func (s *svg) vertex(i int, at layered.Point, box layered.Box) {
 	s.line(`<g id="%s" class="%s"><title>%s</title>`, v.name, class, xmlText(strings.Join(v.lines, "\n")))
 	s.line(`<g fill="%s" stroke="%s" stroke-width="%d">%s</g>`, l.fill, l.stroke, l.strokeWidth, v.outline.svg(at, box))
 	middle := layered.Point{X: at.X + box.W/2, Y: at.Y + box.H/2}
+	if v.outline == outlineStack { // the box in front stands at the lower left
+		middle.X, middle.Y = middle.X-stacked, middle.Y+stacked
+	}
 	bold := len(wrap(v.lines[0], nodeColumns))
 	s.text(s.texts[i], bold, middle, svgLine, fmt.Sprintf(`font-size="%v"`, svgFontSize))
 	s.line(`</g>`)

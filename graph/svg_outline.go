@@ -12,7 +12,8 @@ const (
 	padX     = 12 // between text and outline
 	padY     = 7
 	slant    = 12 // how far a slanted side leans
-	barInset = 6  // of the bars at either side of a pause
+	barInset = 6  // of the bars at either side of a child graph
+	stacked  = 4  // how far each box of a stack stands aside
 	dotSize  = 44 // of start and end
 	doubled  = 4  // between the two rings of the end
 )
@@ -40,11 +41,13 @@ func (v *vertex) box(lines []string) layered.Box {
 	case outlineCircle: // an ellipse is as wide as its text's rectangle, times the root of two
 		w, h = (w-padX)*3/2, (h-padY)*3/2
 		return layered.Box{W: w, H: h}
-	case outlineHexagon, outlineParallelogram:
+	case outlineHexagon, outlineParallelogram, outlineTrapezoid:
 		w += 2 * slant
 		return layered.Box{W: w, H: h, Ports: w - 2*slant - padX}
 	case outlineBars:
 		w += 2 * barInset
+	case outlineStack:
+		w, h = w+2*stacked, h+2*stacked
 	case outlineStadium:
 		w += h / 2
 		return layered.Box{W: w, H: h, Ports: w - h}
@@ -70,6 +73,11 @@ func (o outline) svg(at layered.Point, box layered.Box) string {
 		return polygon(x, y+h/2, x+slant, y, right-slant, y, right, y+h/2, right-slant, bottom, x+slant, bottom)
 	case outlineParallelogram:
 		return polygon(x+slant, y, right, y, right-slant, bottom, x, bottom)
+	case outlineTrapezoid:
+		return polygon(x, y, right, y, right-slant, bottom, x+slant, bottom)
+	case outlineStack:
+		const most = 2 * stacked
+		return rect(x+most, y, w-most, h-most, 5) + rect(x+stacked, y+stacked, w-most, h-most, 5) + rect(x, y+most, w-most, h-most, 5)
 	case outlineBars:
 		return rect(x, y, w, h, 0) + fmt.Sprintf(`<path d="M%d,%d V%d M%d,%d V%d"/>`, x+barInset, y, bottom, right-barInset, y, bottom)
 	case outlineBox:
@@ -106,11 +114,11 @@ func (v *vertex) meet(p *layered.Point, at layered.Point, box layered.Box) {
 		}
 	case outlineEnd: // a circle, near its top: half the square of the distance by the radius
 		inset = aside * aside * 9 / 8 / box.H
-	case outlineHexagon, outlineParallelogram:
+	case outlineHexagon, outlineParallelogram, outlineTrapezoid:
 		if onSide {
 			inset = slant / 2
 		}
-	case outlineStart, outlineStadium, outlineBox, outlineBars, outlineCircle:
+	case outlineStart, outlineStadium, outlineBox, outlineBars, outlineStack, outlineCircle:
 	}
 	switch {
 	case onSide:
