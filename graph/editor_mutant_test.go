@@ -16,7 +16,7 @@ import (
 )
 
 // tree is a document as JSON decodes it.
-func tree(tb testing.TB, text string) any {
+func parsedTree(tb testing.TB, text string) any {
 	tb.Helper()
 	root, problems := source.ParseNamed("", []byte(text))
 	require.Empty(tb, problems)
@@ -154,7 +154,7 @@ func TestEditorSchemaAgreesWithTheCompiler(t *testing.T) {
 	corpus := accepted(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &mutant{rt, names}
-		v := tree(t, rapid.SampledFrom(corpus).Draw(rt, "document"))
+		v := parsedTree(t, rapid.SampledFrom(corpus).Draw(rt, "document"))
 		for range rapid.IntRange(1, 2).Draw(rt, "mistakes") {
 			v = m.change(v)
 		}
