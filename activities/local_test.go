@@ -60,7 +60,9 @@ func TestLocalEndings(t *testing.T) {
 			graph.Ending{Kind: graph.Failed, Used: 1, Failure: failure("action_exception", "boom")},
 		},
 		"a failure that asks for a wait": {
-			twice, func(context.Context) (any, error) { return nil, activities.NewError("busy", "later").After(time.Minute) },
+			twice, func(context.Context) (any, error) {
+				return nil, activities.NewError("busy", "later").After(time.Minute)
+			},
 			graph.Ending{Kind: graph.Failed, Used: 1, RetryAfter: time.Minute, Failure: failure("busy", "later")},
 		},
 		"a final one": {
@@ -90,7 +92,7 @@ func TestLocalEndings(t *testing.T) {
 			graph.Ending{Kind: graph.Failed, Used: 1, Heartbeat: json.RawMessage(`"page 7"`), Failure: failure("action_exception", "boom")},
 		},
 		"arguments that do not fit": {
-			"args: '${ state.none }'", func(context.Context) (any, error) { return nil, nil },
+			"args: '${ state.none }'", func(context.Context) (any, error) { return 1, nil },
 			graph.Ending{Kind: graph.Failed, Used: 1, Final: true, Failure: failure("expression_failed", "")},
 		},
 	} {

@@ -46,36 +46,44 @@ func TestLocalActions(t *testing.T) {
 		{"not asked for", oneAction(``), plays{"a": {outputs(`1`)}}, []string{"a far 1"}},
 		{
 			"each attempt by itself", oneAction(near + `retry: {max_attempts: 3}, `),
-			plays{"a": {fails("x"), timesOut(), outputs(`1`)}}, []string{"a near 1", "a near 1", "a near 1"},
+			plays{"a": {fails("x"), timesOut(), outputs(`1`)}},
+			[]string{"a near 1", "a near 1", "a near 1"},
 		},
 		{
 			"a worker without the action: another may have it", oneAction(near + `retry: {max_attempts: 3}, `),
-			plays{"a": {missing, missing, fails("x"), outputs(`1`)}}, []string{"a near 1", "a far 3", "a far 3", "a far 2"},
+			plays{"a": {missing, missing, fails("x"), outputs(`1`)}},
+			[]string{"a near 1", "a far 3", "a far 3", "a far 2"},
 		},
 		{
 			"beside a remote one that began before", fork("  - {id: a, run: act, next: j}\n  - {id: b, run: act, " + near + "retry: {max_attempts: 2}, next: j}\n"),
-			plays{"a": {outputs(`1`).lasting(time.Second)}, "b": {blocks()}, "j": {outputs(`1`)}}, []string{"a far 1", "b far 2", "j near 1"},
+			plays{"a": {outputs(`1`).lasting(time.Second)}, "b": {blocks()}, "j": {outputs(`1`)}},
+			[]string{"a far 1", "b far 2", "j near 1"},
 		},
 		{
 			"before a remote one", fork("  - {id: a, run: act, " + near + "next: j}\n  - {id: b, run: act, next: j}\n"),
-			plays{"a": {outputs(`1`)}, "b": {blocks()}, "j": {outputs(`1`)}}, []string{"a near 1", "b far 1", "j near 1"},
+			plays{"a": {outputs(`1`)}, "b": {blocks()}, "j": {outputs(`1`)}},
+			[]string{"a near 1", "b far 1", "j near 1"},
 		},
 		{
 			"tried again when a remote one has begun", fork("  - {id: a, run: act, " + near + "retry: {max_attempts: 2}, next: j}\n  - {id: b, run: act, next: j}\n"),
-			plays{"a": {fails("x"), outputs(`1`)}, "b": {blocks()}, "j": {outputs(`1`)}}, []string{"a near 1", "b far 1", "a far 1", "j near 1"},
+			plays{"a": {fails("x"), outputs(`1`)}, "b": {blocks()}, "j": {outputs(`1`)}},
+			[]string{"a near 1", "b far 1", "a far 1", "j near 1"},
 		},
 		{
 			"beside a pause, a wait or another local one", fork("  - {id: a, run: act, " + near + "next: j}\n  - {id: b, run: act, " + near + "next: j}\n"),
-			plays{"a": {outputs(`1`)}, "b": {blocks()}, "j": {outputs(`1`)}}, []string{"a near 1", "b near 1", "j near 1"},
+			plays{"a": {outputs(`1`)}, "b": {blocks()}, "j": {outputs(`1`)}},
+			[]string{"a near 1", "b near 1", "j near 1"},
 		},
 		{
 			"beside a map's remote item", "entry: f\nnodes:\n  - {id: f, type: fork, branches: [m, b], join: j}\n" +
 				"  - {id: m, type: map, items: [1, 2], item: {run: act}, next: j}\n  - {id: b, run: act, " + near + "next: j}\n  - {id: j, type: join, next: end}\n",
-			plays{"m/item": {outputs(`1`), outputs(`1`)}, "b": {outputs(`1`)}}, nil,
+			plays{"m/item": {outputs(`1`), outputs(`1`)}, "b": {outputs(`1`)}},
+			nil,
 		},
 		{
 			"a map's items", "entry: m\nnodes:\n  - {id: m, type: map, items: [1, 2], item: {run: act, mode: local, idempotent: true, timeout: 1s}, next: end}\n",
-			plays{"m/item": {outputs(`1`), outputs(`1`)}}, []string{"m/item near 1", "m/item near 1"},
+			plays{"m/item": {outputs(`1`), outputs(`1`)}},
+			[]string{"m/item near 1", "m/item near 1"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
