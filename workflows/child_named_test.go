@@ -49,7 +49,7 @@ func TestNamedChildren(t *testing.T) {
 			} else {
 				require.Equal(t, 2, started, "refused, and begun again with the documents")
 			}
-			require.Equal(t, 0, len(w.checkpoint(run).Activations))
+			require.Empty(t, w.checkpoint(run).Activations)
 			require.Equal(t, "middle", w.status(w.child(run, "call#1")).Graph)
 			w.output(w.child(run, "call#1/call#1"))
 		})
