@@ -16,7 +16,7 @@ import (
 // invalid_run_options.
 func ParseChildStart(raw json.RawMessage) (*graph.ChildStart, *graph.Failure) {
 	if len(raw) == 0 || value.KindOf(raw) == value.KindNull {
-		return nil, nil //nolint:nilnil // a run of its own inherits nothing
+		return nil, nil
 	}
 	var start graph.ChildStart
 	err := strictly(raw, &start)

@@ -65,6 +65,7 @@ func TestChildPauseAnsweredAbove(t *testing.T) {
 		require.Equal(t, child.GetID(), report.Pauses[0].WorkflowID)
 		require.Equal(t, "child-intermediate", report.Pauses[0].Summary)
 		require.Equal(t, w.paused(child).Pauses, report.Pauses, "both tell the same")
+		require.Contains(t, w.details(run), "| sub#1 | running | 1 | its child, which is paused: ")
 		require.Contains(t, w.details(run), "--workflow-id '"+child.GetID()+"' --name 'resume:sub#1/ask#1'")
 
 		answer(run, child)

@@ -53,7 +53,11 @@ func writeTable(b *strings.Builder, current []graph.Current) {
 			b.WriteString("| … | | | |\n")
 			return
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %s |\n", escape(string(c.Address)), c.Phase, c.Attempt, escape(c.Waiting))
+		waiting := c.Waiting
+		if c.Child != "" {
+			waiting += ": " + c.Child
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %s |\n", escape(string(c.Address)), c.Phase, c.Attempt, escape(waiting))
 	}
 }
 

@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"encoding/json"
 	"flag"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 	"github.com/tidemill/tidemill/workflows"
 )
 
-var update = flag.Bool("update", false, "record the histories anew")
+var update = flag.Bool("update", false, "record the histories that are missing; delete one to have it recorded anew")
 
 const recordings = "testdata/histories"
 
@@ -32,6 +33,7 @@ type shape struct {
 	input string
 	act   func(*world, client.WorkflowRun) // brings the run to its end; nil: it ends by itself
 	open  bool                             // it is recorded before its end
+	child string                           // the address of a child that is recorded as well
 }
 
 var shapes = []shape{
@@ -83,9 +85,49 @@ var shapes = []shape{
 		w.until(run, "the answer to be taken", func(r graph.Report) bool { return len(r.Pauses) == 1 })
 	}},
 	{name: "local", graph: "local_shape", input: `{}`},
+	{name: "child", graph: "sub_plain", input: `{"n":1}`, child: "sub#1"},
+	{name: "child_retried", graph: "sub_failing", input: `{}`, child: "sub#1~2"},
+	{name: "child_refused", graph: "sub_refused", input: `{}`, child: "sub#1"},
+	{name: "child_timeout", graph: "sub_timeout", input: `{}`, child: "sub#1"},
+	{name: "child_cancelled", graph: "sub_timeout", input: `{}`, child: "sub#1", act: func(w *world, run client.WorkflowRun) {
+		w.when(w.child(run, "sub#1"), "the child's action", started)
+		w.cancel(run)
+	}},
+	{name: "child_pause_by_update", graph: "sub_asking", input: `{}`, child: "sub#1", act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		_, err := w.update(run, "refused", workflows.ResumeInput{Input: json.RawMessage(`{"approved":1}`)})
+		require.Error(w.tb, err)
+		_, err = w.update(run, "answer", workflows.ResumeInput{Input: json.RawMessage(`{"approved":true}`), Actor: "ann"})
+		require.NoError(w.tb, err)
+	}},
+	{name: "child_pause_by_signal", graph: "sub_asking", input: `{}`, child: "sub#1", act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.signal(run, workflows.SignalResume, map[string]int{"approved": 1})
+		w.until(run, "the refusal", func(r graph.Report) bool { return r.Rejected.Count == 1 })
+		w.signal(run, workflows.SignalResume, map[string]bool{"approved": true})
+	}},
+	{name: "child_pause_open", graph: "sub_asking", input: `{}`, child: "sub#1", open: true, act: func(w *world, run client.WorkflowRun) { w.paused(run) }},
+	{name: "map", graph: "mapped_items", input: `{"list":[1,2,3,4,5]}`},
+	{name: "map_long", graph: "mapped_long", input: longList, child: "each#1"},
+	{name: "map_paused", graph: "mapped_pauses", input: `{"list":[1,2]}`, act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.signal(run, workflows.SignalResumePrefix+"each#1/1", "one")
+		w.until(run, "the answer to be taken", func(r graph.Report) bool { return len(r.Pauses) == 1 })
+		w.signal(run, workflows.SignalResume, "the other")
+	}},
 	{name: "refused_input", graph: "closings", input: `{}`},
 	{name: "refused_graph", graph: "closing", input: `{}`},
+	// The last, for it leaves a worker without graphs.
+	{name: "child_handed_over", graph: "caller", input: `{}`, child: "call#1", act: func(w *world, run client.WorkflowRun) {
+		w.paused(run)
+		w.worker.Stop()
+		w.worker = w.start(parts{})
+		w.signal(run, workflows.SignalResume, 1)
+	}},
 }
+
+// longList is long enough for a run of its own, which fails soon.
+var longList = `{"list":[1,2` + strings.Repeat(",1", 200) + `]}`
 
 func cancelOnceActive(w *world, run client.WorkflowRun) {
 	w.when(run, "the action", started)
@@ -122,6 +164,25 @@ entry: a
 max_steps: 3
 nodes: [{id: a, type: set, delta: {x: 1}, next: a}]
 `,
+	nested("sub_plain", "", `
+        - {id: first, run: act, args: {output: 5, delta: {seen: 2}}, next: end}`),
+	nested("sub_failing", "\n    retry: {max_attempts: 2}", `
+        - {id: first, run: act, args: {fail: boom}, next: end}`),
+	nested("sub_refused", "", `
+        - {id: first, type: set, next: end}
+      input_schema: {type: object, required: [absent]}`),
+	nested("sub_timeout", "\n    timeout: 5s", `
+        - {id: first, run: beat, next: end}`),
+	asking("sub_asking", approvedSchema),
+	mapped("mapped_items", "\n    tolerate: {count: 1}\n    max_concurrency: 100", `
+      run: act
+      args: {fail: "${ item == 2 ? 'boom' : '' }", output: "${ item * 10 }"}`),
+	mapped("mapped_long", "\n    max_concurrency: 5", `
+      run: act
+      args: {fail: "${ item == 2 ? 'boom' : '' }", output: "${ item * 10 }"}`),
+	mapped("mapped_pauses", "", `
+      type: pause`),
+	caller, middle, leaf,
 	"version: 1\nid: forked_all\nentry: f\nnodes:" + forkOf(", max_concurrency: 2", gives("a", "1", "{k: 1}"), "b: type: wait, for: 1s",
 		"c: type: set, output: '${ run.steps_remaining }'", "d: run: act, args: {fail: boom}, on_error: {output: '${ error.type }'}") + plainJoin + "\n",
 	localGraph("local_shape", "a", "\n  - {id: a, run: act, "+local+"args: {fail: boom, until: 1}, retry: {max_attempts: 2, backoff: 0s}, next: f}"+
@@ -147,6 +208,9 @@ func TestRecordedHistories(t *testing.T) {
 	}
 	for _, s := range shapes {
 		require.Contains(t, names, s.name, "record it with -update")
+		if s.child != "" {
+			require.Contains(t, names, s.name+"_below", "record it with -update")
+		}
 	}
 	requireDifferenceSeen(t)
 }
@@ -168,7 +232,8 @@ func registerReplay(r worker.WorkflowReplayer) {
 	r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 }
 
-// record runs every shape and keeps its history.
+// record runs every shape that has no recording, and keeps its history. What
+// another release wrote is not written again.
 func record(t *testing.T) {
 	t.Helper()
 	acts := newScript()
@@ -182,6 +247,9 @@ func record(t *testing.T) {
 		acts.register(r)
 	}})
 	for _, s := range shapes {
+		if _, err := os.Stat(recordingOf(s.name)); err == nil {
+			continue
+		}
 		run := w.run(s.graph, json.RawMessage(s.input))
 		if s.act != nil {
 			s.act(w, run)
@@ -191,10 +259,21 @@ func record(t *testing.T) {
 				return w.closed(run) != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 			})
 		}
-		recording := historytest.Record(t, w.client, run.GetID(), run.GetRunID())
-		anonymous(recording)
-		historytest.Save(t, filepath.Join(recordings, s.name+".json"), recording)
+		w.record(run, s.name)
+		if s.child != "" {
+			w.record(w.child(run, s.child), s.name+"_below")
+		}
 	}
+}
+
+func recordingOf(name string) string { return filepath.Join(recordings, name+".json") }
+
+// record keeps the history of a run.
+func (w *world) record(run client.WorkflowRun, name string) {
+	w.tb.Helper()
+	recording := historytest.Record(w.tb, w.client, run.GetID(), run.GetRunID())
+	anonymous(recording)
+	historytest.Save(w.tb, recordingOf(name), recording)
 }
 
 // anonymous takes out of a recording what names the machine it was made on.
