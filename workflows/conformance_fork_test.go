@@ -125,13 +125,13 @@ func forkScenarios(peak *crowd) []scenario {
 		},
 		{
 			name:   "row 55, at most two at once",
-			nodes:  forkOf(", max_concurrency: 2", meets("a", 3), meets("b", 3), meets("c", 3), meets("d", 3)) + plainJoin,
+			nodes:  forkOf(", max_concurrency: 2", meets("a", 2), meets("b", 2), meets("c", 2), meets("d", 2)) + plainJoin,
 			output: `{"a":"a","b":"b","c":"c","d":"d"}`,
 			verify: func(w *world, run client.WorkflowRun) { require.Equal(w.tb, 2, peak.of(run)) },
 		},
 		{
 			name:    "row 62, the deadline keeps what had committed out of the state and in the checkpoint",
-			head:    "deadline: 3s",
+			head:    "deadline: 10s",
 			nodes:   forkOf(", max_concurrency: 1", gives("a", "1", "{k: 1}"), "b: run: beat", gives("c", "3", "{}")) + plainJoin,
 			failure: graph.ErrTypeDeadlineExceeded + "/" + graph.ErrTypeCancelled, state: `{}`, calls: []string{"a#1"},
 			verify: func(w *world, run client.WorkflowRun) {
@@ -184,13 +184,14 @@ func forkScenarios(peak *crowd) []scenario {
 	}
 }
 
-// meets is a branch whose action stays until so many are there at once.
+// meets is a branch whose action stays until so many were there at once.
 func meets(id string, of int) string {
 	return fmt.Sprintf("%s: run: meet, args: {of: %d}, output: '${ run.node }'", id, of)
 }
 
-// crowd is the action "meet", which stays until as many calls of its run are
-// there as it is told, or for a while, and knows how many there were at most.
+// crowd is the action "meet", which stays for a fifth of a second and until as many
+// calls of its run were there at once as it is told, and knows how many there were
+// at most.
 type crowd struct {
 	mu   sync.Mutex
 	here map[string]int // by workflow id
@@ -208,10 +209,7 @@ func (c *crowd) register(r *activities.Registry) {
 		defer c.come(id, -1)
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		for range 50 {
-			if c.at(id) >= in.Of {
-				break
-			}
+		for i := 0; i < 20 || i < 3000 && c.at(id) < in.Of; i++ {
 			<-tick.C
 		}
 		return in.Of, nil

@@ -188,7 +188,7 @@ func flowScenarios() []scenario {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	acts, crowd := newScript(), &crowd{}
-	tellAll(t, slices.Concat(flowScenarios(), forkScenarios(crowd), pauseScenarios(), attemptScenarios(), brokenScenarios()), parts{
+	tellAll(t, slices.Concat(flowScenarios(), forkScenarios(crowd), pauseScenarios(), attemptScenarios(), childScenarios(), mapScenarios(), brokenScenarios()), parts{
 		register: func(r *activities.Registry) {
 			acts.register(r)
 			crowd.register(r)

@@ -28,7 +28,7 @@ type scenario struct {
 	failure string                           // error type, and those of its causes: "retry_exhausted/boom"
 	state   string                           // JSON; empty: not looked at
 	steps   int                              // zero: not looked at
-	calls   []string                         // of act, in order; nil: not looked at
+	calls   []string                         // of act, in the run and below it, in order; nil: not looked at
 	verify  func(*world, client.WorkflowRun) // what else holds in the end; nil: nothing
 }
 
@@ -56,7 +56,7 @@ func tellAll(t *testing.T, scenarios []scenario, p parts, acts *script) {
 			}
 			s.check(t, w, runs[i])
 			if s.calls != nil {
-				require.Equal(t, s.calls, acts.called(runs[i].GetID()))
+				require.Equal(t, s.calls, acts.calledBelow(runs[i].GetID()))
 			}
 		})
 	}

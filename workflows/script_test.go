@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/tidemill/tidemill/activities"
@@ -30,6 +31,7 @@ type line struct {
 type script struct {
 	mu    sync.Mutex
 	calls map[string][]string // by workflow id: addresses in the order of the calls
+	tree  []call
 }
 
 func newScript() *script { return &script{calls: map[string][]string{}} }
@@ -82,6 +84,7 @@ func (s *script) note(ctx context.Context) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[info.ID] = append(s.calls[info.ID], string(info.Address))
+	s.tree = append(s.tree, call{info.ID, string(info.Address)})
 	count := 0
 	for _, address := range s.calls[info.ID] {
 		if address == string(info.Address) {
@@ -89,6 +92,23 @@ func (s *script) note(ctx context.Context) int {
 		}
 	}
 	return count
+}
+
+// call is one call of an activation of a workflow.
+type call struct{ workflowID, address string }
+
+// calledBelow lists the activations of a run and of all its children that were
+// called, in order.
+func (s *script) calledBelow(workflowID string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	called := []string{}
+	for _, c := range s.tree {
+		if c.workflowID == workflowID || strings.HasPrefix(c.workflowID, workflowID+"/") {
+			called = append(called, c.address)
+		}
+	}
+	return called
 }
 
 // called lists the activations of a run that were called, in order.
