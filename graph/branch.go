@@ -78,13 +78,15 @@ func (m *Machine) dismissInner(now time.Time, a *Activation) {
 	case PhaseMapping:
 		m.dismissMap(now, a, MapDismissed)
 		return
+	case PhaseCancelling: // an item of a map that was ending already
+		return
 	case PhasePaused, PhaseAnswered:
 		for _, late := range a.Offered {
 			m.refuse(now, late, Failf(ErrTypePauseClosed, "pause %s closed before the answer was taken", a.Pause.ID))
 		}
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedExpired, At: now})
 	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhaseChecking,
-		PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
+		PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelled:
 	}
 	m.settleInner(a, lost(m.locate(a, decidedWithout())))
 }

@@ -92,7 +92,7 @@ func (s *story) kidOf(address graph.Address) *kid {
 func (s *story) cancelKid(k *kid) {
 	k.cancelled = true
 	k.story.now = s.now
-	if k.story.m.Outcome() == nil {
+	if k.story.refused == nil && k.story.m.Outcome() == nil {
 		k.story.cancel("cancelled by its parent")
 	}
 }
@@ -134,7 +134,7 @@ func (s *story) news(k *kid) func() {
 				Type: graph.ErrTypeChildStartFailed, Message: child.refused.Message, Cause: child.refused,
 			}})
 		}
-	case child.m.Outcome() != nil && len(k.replies) == 0: // it says what became of an answer before it closes
+	case child.m.Outcome() != nil && len(k.replies) == 0: // replies are told before the end
 		return func() { s.endKid(k, k.ending()) }
 	}
 	report := child.m.TellsParent()
@@ -177,7 +177,7 @@ func (k *kid) ending() graph.Ending {
 		return graph.Ending{Kind: graph.Cancelled, Failure: wrap(graph.ErrTypeChildCancelled)}
 	case outcome.Status == graph.StatusCancelled:
 		return graph.Ending{Kind: graph.Failed, Failure: wrap(graph.ErrTypeChildCancelled), Final: true}
-	case outcome.Failure.Type == graph.ErrTypeActionTimedOut:
+	case outcome.Status == graph.StatusTimedOut && outcome.Failure.Type == graph.ErrTypeActionTimedOut:
 		return graph.Ending{Kind: graph.TimedOut, Failure: outcome.Failure}
 	case k.start.Map != nil:
 		return graph.Ending{Kind: graph.Failed, Failure: outcome.Failure}

@@ -252,3 +252,17 @@ func TestTheAlarmPathOfAMap(t *testing.T) {
 		require.Equal(t, `["y","z"]`, string(s.m.Outcome().Output))
 	}
 }
+
+// D10: a map that is ending when its fork is decided without it is still awaited:
+// what was asked to stop is open until it has stopped.
+func TestAMapThatEndsWhileItsForkIsDecided(t *testing.T) {
+	t.Parallel()
+	doc := fork(", join_policy: any", "m, b", `m: type: map, items: [1, 2], item: {run: act}`)
+	s := tell(t, doc, "", plays{
+		"m#1/0": {after(1, fails("bad"))}, "m#1/1": {blocks().lasting(5 * time.Second)}, "b": {after(2, outputs(`3`))},
+	})
+	s.sleep(3 * time.Second)
+	require.Nil(t, s.m.Outcome(), "the other item has not stopped")
+	require.Equal(t, `{"b":3}`, string(s.run().m.Outcome().Output))
+	require.Equal(t, 6*time.Second, s.now.Sub(noon))
+}
