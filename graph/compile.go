@@ -111,11 +111,11 @@ func (c *checker) read(root *source.Node) {
 }
 
 // finish makes a document without errors ready to run.
-func finish(d *Document, warnings Diagnostics) (*Compiled, Diagnostics) {
+func finish(d *Document, warnings Diagnostics, named ...*Document) (*Compiled, Diagnostics) {
 	out := &Compiled{Document: d, Warnings: warnings}
 	var err error
 	if out.Canonical, err = d.Canonical(); err == nil {
-		out.Plan, err = NewPlan(d)
+		out.Plan, err = NewPlan(d, named...)
 	}
 	if err != nil {
 		return nil, append(warnings, valueMistake(err))

@@ -228,7 +228,7 @@ func (k *linking) include(documents ...*Document) {
 func (k *linking) finish(c *Compiled, document *Document, found Diagnostics) *Compiled {
 	warnings := append(slices.Clone(c.Warnings), found...)
 	warnings.sort()
-	linked, _ := finish(document, warnings)
+	linked, _ := finish(document, warnings, k.closure...)
 	if linked == nil { // what had a canonical form still has one
 		return nil
 	}

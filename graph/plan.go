@@ -11,7 +11,7 @@ import (
 type Plan struct {
 	Document    *Document
 	Fingerprint string
-	Size        int // bytes of the document's canonical form
+	Size        int // bytes of the canonical forms of the document and of what it names
 	index       map[string]int
 	regions     map[int]region    // by node; loops only
 	forks       map[string]int    // the fork of each branch and each join that has one
@@ -21,7 +21,10 @@ type Plan struct {
 
 // NewPlan indexes a compiled Document. It takes time and memory linear in the
 // nodes, and a bit per node for each loop.
-func NewPlan(d *Document) (*Plan, error) {
+//
+// Named are the documents of the graphs that this one names, directly or through
+// others: a run carries them too.
+func NewPlan(d *Document, named ...*Document) (*Plan, error) {
 	raw, err := d.Canonical()
 	if err != nil {
 		return nil, err
@@ -41,6 +44,13 @@ func NewPlan(d *Document) (*Plan, error) {
 				p.forks[member] = i
 			}
 		}
+	}
+	for _, other := range named {
+		raw, err := other.Canonical()
+		if err != nil {
+			return nil, err
+		}
+		p.Size += len(raw)
 	}
 	if _, ok := p.index[d.Entry]; !ok {
 		return nil, fmt.Errorf("graph: entry %q is not a node", d.Entry)

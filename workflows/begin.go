@@ -87,7 +87,7 @@ func blocked(what string, err error) {
 // makeMachine starts the machine of the pinned graph.
 func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Failure {
 	document := r.pin.Document
-	plan, err := graph.NewPlan(document)
+	plan, err := graph.NewPlan(document, r.pin.Graphs...)
 	if err != nil {
 		return graph.Failf(graph.ErrTypeInvalidDocument, "%v", err)
 	}
