@@ -21,6 +21,12 @@ func FuzzCompile(f *testing.F) {
 	for _, doc := range []string{everything, nothing, "{}", `{"id":"g","entry":"a","nodes":[{"id":"a","type":"set","next":"end"}]}`} {
 		f.Add([]byte(doc))
 	}
+	for _, doc := range append(soundChildren(), calls("g", "b"), calls("g", "{id: i, entry: n0, nodes: [{id: n0, type: map, items: [1], item: {type: workflow, workflow: b}, next: end}]}")) {
+		f.Add([]byte(doc))
+	}
+	other, _ := graph.Compile("", []byte(calls("b", "c")), graph.CompileOptions{})
+	leaf, _ := graph.Compile("", []byte(leaf("c")), graph.CompileOptions{})
+	find := func(id string) *graph.Compiled { return map[string]*graph.Compiled{"b": other, "c": leaf}[id] }
 	listed := map[string]bool{}
 	for _, c := range graph.Codes() {
 		listed[c.Code] = true
@@ -47,6 +53,14 @@ func FuzzCompile(f *testing.F) {
 		require.Equal(t, c.Fingerprint, again.Fingerprint)
 		_, err = graph.NewEvaluator(c.Document, nil)
 		require.NoError(t, err)
+		linked, found := graph.Link(c, find)
+		require.Equal(t, linked == nil, found.HasErrors())
+		if linked != nil {
+			require.True(t, linked.Linked())
+			relinked, found := graph.Link(again, find)
+			require.NoError(t, found.Err())
+			require.Equal(t, linked.Fingerprint, relinked.Fingerprint)
+		}
 		require.NotEmpty(t, graph.Describe(c).String()+graph.Mermaid(c.Document, nil))
 	})
 }

@@ -173,6 +173,72 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// The run of a long map is given what its items need, wherever that stands; a key
+// that was missed would be absent there.
+func TestReadsOfChildrenAndMaps(t *testing.T) {
+	t.Parallel()
+	for item, want := range map[string][2][]string{ // of the item, and of the map
+		"run: x, args: {a: '${ state.b + item }'}":                              {{"b"}, {"b"}},
+		"run: x, on_error: {output: '${ state.c }'}, args: {a: '${ state.b }'}": {{"b"}, {"b", "c"}},
+		"run: x, reads: [q]":                                                      {{"q"}, {"q"}},
+		"type: pause, summary: '${ state.z }'":                                    {{"z"}, {"z"}},
+		"type: workflow, workflow: b, input: {a: '${ state.k }'}":                 {{"k"}, {"k"}},
+		"run: x, args: {a: '${ [1].map(state, state) }', b: '${ item.state.x }'}": {nil, nil},
+	} {
+		node := compiled(t, mapped(item)).Document.Nodes[0]
+		require.Equal(t, want, [2][]string{node.Item.Reads, node.Reads}, item)
+		require.False(t, node.ReadsAll || node.Item.ReadsAll, item)
+	}
+	for item, own := range map[string]bool{
+		"type: workflow, workflow: b":                                true,
+		"run: x, args: {call: make}":                                 true,
+		"run: x, args: {a: '${ state }'}":                            true,
+		"run: x, on_error: {output: '${ state }'}":                   false,
+		"run: x, reads: [a], on_error: {output: '${ state[item] }'}": false,
+	} {
+		node := compiled(t, mapped(item)).Document.Nodes[0]
+		require.Equal(t, own, node.Item.ReadsAll, item)
+		require.True(t, node.ReadsAll, item)
+		require.Empty(t, node.Reads, item)
+	}
+	node := compiled(t, listed("items: '${ state.list }'\n    key: '${ state.k }'\n    output: '${ state.o }'\n    reads: [r]")).Document.Nodes[0]
+	require.Equal(t, []string{"r"}, node.Reads, "the map's own values are evaluated where all of the state is")
+	require.True(t, compiled(t, child("workflow: b")).Document.Nodes[0].ReadsAll)
+	require.False(t, compiled(t, child("workflow: b\n    input: {}")).Document.Nodes[0].ReadsAll)
+}
+
+// One child graph, one map and one local action, with every default written out
+// and with every one left out.
+func TestOneFingerprintOfChildrenAndMaps(t *testing.T) {
+	t.Parallel()
+	const retry = "retry: {max_attempts: 1, backoff: 1s, coefficient: 1, max_backoff: 1m}"
+	for written, left := range map[string]string{
+		child("workflow: b\n    timeout: none\n    " + retry):                                                      child("workflow: b"),
+		listed("items: [1.0]\n    max_concurrency: 10\n    tolerate: {count: 0}\n    timeout: none\n    " + retry): listed("items: [1]"),
+		listed("items: [1]\n    tolerate: {percent: 0}"):                                                           listed("items: [1]"),
+		mapped("type: action, run: x, timeout: 10m, max_interruptions: 10"):                                        mapped("run: x"),
+		mapped("run: x, on_error: {output: null}"):                                                                 mapped("run: x, on_error: {delta: {k: 1}}"),
+		act("mode: local\n    idempotent: true\n    timeout: 1000ms"):                                              act("mode: local\n    idempotent: true\n    timeout: 1s"),
+		act("idempotent: true"):                               act("reads: []"),
+		inlined("type: set, output: '${ input }', next: end"): child("workflow: {version: 1, id: inner, max_steps: 1000, entry: b, nodes: [{id: b, type: set, output: '${ input }'}], edges: {b: $end}}"),
+	} {
+		require.Equal(t, compiled(t, left).Fingerprint, compiled(t, written).Fingerprint, written)
+	}
+	seen := map[string]string{}
+	for _, doc := range []string{
+		child("workflow: b"), child("workflow: c"), child("workflow: b\n    deadline: 1h"), child("workflow: b\n    deadline: none"),
+		child("workflow: b\n    max_steps: 9"), child("workflow: b\n    input: {}"), child("workflow: b\n    timeout: 1h"),
+		inlined("type: set, next: end"), inlined("type: set, output: 1, next: end"),
+		listed("items: [1]"), listed("items: [2]"), listed("items: [1]\n    key: x"), listed("items: [1]\n    tolerate: {count: 1}"),
+		listed("items: [1]\n    tolerate: {percent: 1}"), listed("items: [1]\n    max_concurrency: 9"),
+		mapped("run: x"), mapped("run: z"), mapped("type: pause"), act("timeout: 1s"), act("timeout: 1s\n    mode: local\n    idempotent: true"),
+	} {
+		fingerprint := compiled(t, doc).Fingerprint
+		require.NotContains(t, seen, fingerprint, doc)
+		seen[fingerprint] = doc
+	}
+}
+
 // asJSON writes a YAML document as JSON, with the tree that its reader sees.
 func asJSON(t *testing.T, doc string) string {
 	t.Helper()

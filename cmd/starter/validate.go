@@ -13,9 +13,9 @@ import (
 
 // checkedFile is what validate says of one file.
 type checkedFile struct {
-	File        string `json:"file"`
-	Valid       bool   `json:"valid"`
-	ID          string `json:"id,omitempty"`
+	File  string `json:"file"`
+	Valid bool   `json:"valid"`
+	ID    string `json:"id,omitempty"`
 	// Fingerprint is absent when the document names graphs that are not given.
 	Fingerprint string `json:"fingerprint,omitempty"`
 
