@@ -111,8 +111,9 @@ type Node struct {
 	OnError *OnError        `json:"on_error,omitempty"`
 	Next    *Route          `json:"next,omitempty"`
 	// Reads are the state keys the node's activity is given: those its
-	// expressions name and those the author added. ReadsAll stands for every
-	// key, as an expression that names state as a whole needs.
+	// expressions name and those the author added; of a map those that its items
+	// need, on_error included. ReadsAll stands for every key, as an expression that
+	// names state as a whole needs, and a child graph that has no input of its own.
 	Reads    []string `json:"reads,omitempty"`
 	ReadsAll bool     `json:"reads_all,omitempty"`
 

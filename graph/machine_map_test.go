@@ -215,6 +215,22 @@ func TestALongMapHasARunOfItsOwn(t *testing.T) {
 	require.Equal(t, graph.Address("m#1"), s.m.Outcome().Failure.Address)
 }
 
+// What becomes of a failed item is decided in the long map's own run, so that run
+// needs the state it is made of.
+func TestALongMapIsGivenWhatItsItemsNeed(t *testing.T) {
+	t.Parallel()
+	list := strings.Trim(strings.Repeat("0,", graph.MaxInlineItems+1), ",")
+	doc := mapOver(`, item: {run: act, on_error: {output: "${ state.spare }"}}, output: "${ result.items[0].output }"`)
+	script := plays{"m/item": {fails("bad")}}
+	for range graph.MaxInlineItems {
+		script["m/item"] = append(script["m/item"], outputs(`1`))
+	}
+	s := tell(t, doc, `{"list":[`+list+`],"spare":"a spare","other":1}`, script).run()
+	require.Equal(t, graph.StatusCompleted, s.m.Status())
+	require.Equal(t, `"a spare"`, string(s.m.Outcome().Output))
+	require.Empty(t, s.finished[0].tasks[0].State, "the action itself reads nothing")
+}
+
 // A list that no history holds is refused before anything runs.
 func TestAMapThatIsTooLong(t *testing.T) {
 	t.Parallel()

@@ -142,8 +142,8 @@ func (m *Machine) decideMap(now time.Time, node *Node, a *Activation, decider De
 // read.
 func (m *Machine) startMap(now time.Time, node *Node, a *Activation, start *MapStart) {
 	state := m.cp.State
-	if !node.Item.ReadsAll && !(node.Item.Type == TypeWorkflow && node.Item.Input == nil) {
-		state = state.Select(node.Item.Reads)
+	if !node.ReadsAll {
+		state = state.Select(node.Reads)
 	}
 	m.startChild(now, node, a, StartChild{
 		Graph: m.plan.Document.ID, Input: state.Raw(), Start: ChildStart{Fingerprint: m.plan.Fingerprint, Map: start},
