@@ -52,6 +52,30 @@ func TestAnswersInOneTask(t *testing.T) {
 	w.replayOften(run, 50)
 }
 
+// B4, B13: so are answers to the items of a map and to what their children ask,
+// which come to each run in an order of the server's.
+func TestAnswersOfItemsInOneTask(t *testing.T) {
+	t.Parallel()
+	doc := "version: 1\nid: items\nentry: f\nnodes:" + forkOf("", "m: type: map, items: [0, 1, 2, 3], item: {type: pause}",
+		"o: type: map, items: [0, 1, 2], item: {"+inside("{id: first, type: pause, next: last}, {id: last, type: set, output: '${ input }', next: end}")+"}") + plainJoin + "\n"
+	w := setup(t, parts{graphs: []string{doc}})
+	run := w.run("items")
+	w.until(run, "all pauses", func(r graph.Report) bool { return len(r.Pauses) == 7 && r.Status == graph.StatusPaused })
+	w.worker.Stop()
+	for _, i := range []int{2, 0, 3, 1} {
+		w.signal(run, fmt.Sprintf("%sm#1/%d", workflows.SignalResumePrefix, i), i)
+	}
+	for _, i := range []int{1, 2, 0} {
+		w.signal(run, fmt.Sprintf("%so#1/%d/first#1", workflows.SignalResumePrefix, i), i*10)
+	}
+	w.worker = w.start(parts{})
+	require.JSONEq(t, `{"m":[0,1,2,3],"o":[0,10,20]}`, w.output(run))
+	for i := range 3 {
+		w.replayOften(w.child(run, fmt.Sprintf("o#1/%d", i)), 10)
+	}
+	w.replayOften(run, 50)
+}
+
 // A15: a branch that completes in the very task in which its sibling decides the
 // fork is judged in declared order, whatever the server's order was, and a replay
 // judges alike. Both endings reach one task because nobody works on it meanwhile.
