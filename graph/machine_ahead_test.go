@@ -75,7 +75,9 @@ func (s *story) checkBooks() {
 		budget = child.MaxSteps
 	}
 	require.Equal(s.t, budget, cp.Steps+cp.StepsLeft, "a step was lost or won")
+	s.checkMaps(cp)
 	if s.m.Outcome() != nil {
+		require.Empty(s.t, cp.Forwards, "an answer is on its way to nobody")
 		require.Empty(s.t, s.timers, "a timer is left over")
 		require.Empty(s.t, s.open, "an activity is left over")
 		require.Empty(s.t, s.kids, "a child is left over")
@@ -85,6 +87,26 @@ func (s *story) checkBooks() {
 	require.False(s.t, limited && deadline.Before(s.now), "the deadline has passed unnoticed")
 	require.True(s.t, len(s.kids) > 0 || len(s.open) > 0 || len(s.timers) > 0 || len(s.m.Pauses()) > 0,
 		"nothing is open, nothing will happen: %s", text(s.t, cp))
+}
+
+// checkMaps holds every open map against its window and the order of its list.
+func (s *story) checkMaps(cp graph.Checkpoint) {
+	s.t.Helper()
+	for _, a := range cp.Activations {
+		if a.Mapping == nil {
+			continue
+		}
+		active, unstarted := 0, false
+		for i, item := range a.Mapping.Items {
+			started := item.Status != graph.BranchUnstarted && item.Status != graph.BranchSkipped
+			require.False(s.t, started && unstarted, "item %d of %s was taken up out of order", i, a.Address)
+			unstarted = unstarted || !started
+			if item.Status == graph.BranchActive {
+				active++
+			}
+		}
+		require.LessOrEqual(s.t, active, s.compiled.Plan.Node(a.Node).MaxConcurrency, "too many items of %s are open", a.Address)
+	}
 }
 
 // restore puts a machine in place that was made from the checkpoint alone, in a

@@ -130,7 +130,7 @@ func (s *story) news(k *kid) func() {
 	switch {
 	case child.refused != nil:
 		return func() {
-			s.endKid(k, graph.Ending{Kind: graph.Failed, Failure: &graph.Failure{
+			s.endKid(k, graph.Ending{Kind: graph.Failed, Final: true, Failure: &graph.Failure{
 				Type: graph.ErrTypeChildStartFailed, Message: child.refused.Message, Cause: child.refused,
 			}})
 		}

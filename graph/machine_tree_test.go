@@ -1,9 +1,9 @@
 package graph_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,210 +13,407 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
-// tree is a graph made up of steps that each add one to the state key c: in
-// line, in forks, in items of maps and in children of children.
-type tree struct {
+// treeTest tells a tree of machines and a tree of models the same events.
+type treeTest struct {
 	t     *rapid.T
-	docs  int
-	depth int // how much deeper children may go
+	world *treeWorld
+	root  *treePair
+
+	asked    []treeAsked
+	requests int
+	reports  []treeReport
+	owners   map[graph.Address]*story // who used an address
+	past     []string
 }
 
-// document is a graph of some steps in line, and how much it adds to c.
-func (d *tree) document() (map[string]any, int) {
-	d.docs++
-	id := fmt.Sprintf("g%d", d.docs)
-	var nodes []any
-	total := 0
-	count := rapid.IntRange(1, 3).Draw(d.t, "steps")
-	for i := range count {
-		next := fmt.Sprintf("s%d", i+1)
-		if i == count-1 {
-			next = "end"
-		}
-		more, adds := d.step(fmt.Sprintf("s%d", i), next)
-		nodes, total = append(nodes, more...), total+adds
-	}
-	return map[string]any{
-		"version": 1, "id": id, "entry": "s0", "nodes": nodes, "state_reducers": map[string]any{"c": "sum"},
-	}, total
+// treePair is a machine's story and the model of the same run.
+type treePair struct {
+	s  *story
+	r  *treeRun
+	up *treePair // nil for the root
+	k  *kid
+	v  *treeVisit // of the parent
 }
 
-// step is the nodes of one step.
-func (d *tree) step(id, next string) ([]any, int) {
-	if rapid.IntRange(0, 3).Draw(d.t, "fork") > 0 {
-		node, adds := d.node(id, true)
-		node["next"] = next
-		return []any{node}, adds
-	}
-	var nodes []any
-	var branches []string
-	total := 0
-	for i := range rapid.IntRange(1, 3).Draw(d.t, "branches") {
-		branch := fmt.Sprintf("%s_b%d", id, i)
-		node, adds := d.node(branch, true)
-		node["next"] = id + "_j"
-		branches, nodes, total = append(branches, branch), append(nodes, node), total+adds
-	}
-	fork := map[string]any{
-		"id": id, "type": "fork", "branches": branches, "join": id + "_j", "max_concurrency": rapid.IntRange(1, 3).Draw(d.t, "window"),
-	}
-	return append([]any{fork, map[string]any{"id": id + "_j", "type": "join", "next": next}}, nodes...), total
+// treeAsked is an answer whose verdict is not known yet.
+type treeAsked struct {
+	s       *story
+	r       *treeRun
+	request string
 }
 
-// node is one node that may be a branch.
-func (d *tree) node(id string, maps bool) (map[string]any, int) {
-	kinds := []string{"set", "action", "pause"}
-	if maps {
-		kinds = append(kinds, "map")
-	}
-	if d.depth > 0 {
-		kinds = append(kinds, "workflow", "workflow")
-	}
-	one := map[string]any{"c": 1}
-	switch kind := rapid.SampledFrom(kinds).Draw(d.t, "kind"); kind {
-	case "action":
-		return map[string]any{"id": id, "run": "act", "delta": one}, 1
-	case "workflow":
-		inner := &tree{t: d.t, docs: d.docs, depth: d.depth - 1}
-		doc, adds := inner.document()
-		d.docs = inner.docs
-		return map[string]any{"id": id, "type": kind, "workflow": doc}, adds
-	case "map":
-		items := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(d.t, "items")
-		item, _ := d.node("", false)
-		delete(item, "id")
-		delete(item, "delta")
-		if item["type"] == "set" {
-			item = map[string]any{"run": "act"}
-		}
-		return map[string]any{
-			"id": id, "type": kind, "items": items, "item": item, "max_concurrency": rapid.IntRange(1, 4).Draw(d.t, "window"),
-			"delta": map[string]any{"c": "${ result.completed }"},
-		}, len(items)
-	default:
-		return map[string]any{"id": id, "type": kind, "delta": one}, 1
-	}
+// treeReport is a report that was delivered, to be delivered again.
+type treeReport struct {
+	s      *story
+	report graph.ChildReport
 }
 
-// tellTree begins the story of a tree. Every action ends after a while.
-func tellTree(t *rapid.T) (*story, int) {
-	d := &tree{t: t, depth: 2}
-	doc, total := d.document()
-	text, err := json.Marshal(doc)
-	require.NoError(t, err)
-	compiled, found := graph.Compile("tree.json", text, graph.CompileOptions{})
-	require.NotNil(t, compiled, "%v", found)
-	s := tellCompiled(t, compiled, `{"c":5}`, lasting(t), func(s *story) {
-		s.restores = rapid.Bool().Draw(t, "restores")
-		s.batch = rapid.SampledFrom([]int{1, 3, graph.MaxBatchDecisions}).Draw(t, "batch")
-	})
-	return s, total
+// treeEvent is something that can happen now.
+type treeEvent struct {
+	line string
+	do   func()
 }
 
-// lasting are plays for every action of a tree, each of which takes a while.
-func lasting(t *rapid.T) plays {
-	all := plays{}
-	some := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(t, "seconds")
-	for i := range 3 {
-		ids := []string{fmt.Sprintf("s%d", i)}
-		for k := range 3 {
-			ids = append(ids, fmt.Sprintf("s%d_b%d", i, k))
-		}
-		for _, id := range ids {
-			for turn := range 60 {
-				all[id] = append(all[id], after(some[(turn+len(id))%len(some)], outputs(`1`)))
+// drawTree makes up a graph and begins a run of it.
+func drawTree(t *rapid.T, fault string) *treeTest {
+	d := &treeDrawer{t: t}
+	g := d.graph(0)
+	input := rapid.SampledFrom([]string{`{"c":0}`, `{"c":3,"list":[7,8]}`, `{"c":1,"k":[1,2]}`, `{}`}).Draw(t, "input")
+	h := &treeTest{t: t, world: &treeWorld{now: noon, fault: fault}, owners: map[graph.Address]*story{}, past: []string{g.document(), input}}
+	s := tell(t, g.document(), input, nil, func(s *story) { s.batch = rapid.IntRange(1, 20).Draw(t, "batch") })
+	r := newTreeRun(h.world, g, plain(raw(input)).(map[string]any))
+	h.root = &treePair{s: s, r: r}
+	s.advance()
+	r.settle()
+	return h
+}
+
+// pairs are the runs that are open, parents first; missing names a child that
+// only one side has.
+func (h *treeTest) pairs() (list []*treePair, missing string) {
+	var walk func(*treePair)
+	walk = func(p *treePair) {
+		list = append(list, p)
+		kids := 0
+		for _, v := range p.r.all() {
+			if v.child == nil || v.phase != "running" && v.phase != "cancelling" {
+				continue
 			}
-			all[graph.ItemID(id)] = slices.Clone(all[id])
+			kids++
+			i := slices.IndexFunc(p.s.kids, func(k *kid) bool { return string(k.start.Address) == v.child.prefix })
+			if i < 0 {
+				missing = "the machine has no child " + v.child.prefix
+				return
+			}
+			if k := p.s.kids[i]; k.story.refused == nil {
+				walk(&treePair{s: k.story, r: v.child, up: p, k: k, v: v})
+			} else {
+				list = append(list, &treePair{s: k.story, r: v.child, up: p, k: k, v: v})
+			}
+		}
+		if kids != len(p.s.kids) {
+			missing = fmt.Sprintf("%s has %d children, by the model %d", p.r.prefix, len(p.s.kids), kids)
 		}
 	}
-	return all
+	walk(h.root)
+	return list, missing
 }
 
-// whole is a story and every story below it.
-func (s *story) whole() []*story {
-	all := []*story{s}
+// open reports whether the run has begun and not ended.
+func (p *treePair) open() bool { return p.s.refused == nil && p.s.m.Outcome() == nil }
+
+// run lets up to a number of events happen, then cancels and lets everything end.
+// It gives the first difference between the machine and the model.
+func (h *treeTest) run(events int) string {
+	for i := 0; ; i++ {
+		if different := h.compare(); different != "" {
+			return different
+		}
+		if h.root.s.m.Outcome() != nil {
+			return h.ended()
+		}
+		if i > events+500 {
+			return "the run does not end"
+		}
+		if i == events {
+			h.happen(h.root, treeEvent{"cancel", func() { h.root.s.cancel("enough"); h.root.r.cancel() }})
+			continue
+		}
+		h.draw(i > events)
+	}
+}
+
+// draw lets one of the events happen that are possible now.
+func (h *treeTest) draw(ending bool) {
+	pairs, _ := h.pairs()
+	batch, restores := rapid.IntRange(1, 20).Draw(h.t, "batch"), rapid.Bool().Draw(h.t, "restores")
+	var events []treeEvent
+	var of []*treePair
+	for _, due := range []bool{true, false} { // a deadline that has come comes first
+		for _, p := range pairs {
+			p.s.batch, p.s.restores, p.s.now = batch, restores, h.world.now
+			list := h.deadlines(p)
+			if !due {
+				list = h.possible(p, ending)
+			}
+			for _, e := range list {
+				events, of = append(events, e), append(of, p)
+			}
+		}
+		if len(events) > 0 {
+			break
+		}
+	}
+	if next := h.later(pairs); !next.IsZero() && (len(events) == 0 || !ending && rapid.IntRange(0, 3).Draw(h.t, "wait") == 0) {
+		h.happen(nil, treeEvent{"until " + next.Sub(noon).String(), func() { h.world.now = next }})
+		return
+	}
+	if len(events) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(events)-1).Draw(h.t, "event")
+	h.happen(of[i], events[i])
+}
+
+func (h *treeTest) happen(p *treePair, e treeEvent) {
+	if p != nil {
+		e.line = p.r.prefix + " " + e.line
+	}
+	h.past = append(h.past, e.line)
+	e.do()
+	h.listen(h.root.s)
+}
+
+// listen hands verdicts up, from the bottom.
+func (h *treeTest) listen(s *story) {
 	for _, k := range s.kids {
-		all = append(all, k.story.whole()...)
+		if k.story.refused == nil {
+			h.listen(k.story)
+			k.listen()
+		}
 	}
-	for _, f := range s.finished {
-		all = append(all, f.whole()...)
-	}
-	return all
 }
 
-// Whatever a run is made of, each of its steps counts once: no child, item or
-// branch is lost, repeated or counted twice (134), whoever is answered first
-// (B2), and no key is used by two activations (B4).
-func TestEveryStepOfATreeCountsOnce(t *testing.T) {
+// later is the next moment at which something is due; zero: something is now, or
+// never.
+func (h *treeTest) later(pairs []*treePair) time.Time {
+	var next time.Time
+	for _, p := range pairs {
+		if p.s.refused != nil {
+			continue
+		}
+		var due []time.Time
+		for _, timer := range p.s.timers {
+			due = append(due, timer.At)
+		}
+		if at, ok := p.s.m.Deadline(); ok {
+			due = append(due, at)
+		}
+		for _, at := range due {
+			if next.IsZero() || at.Before(next) {
+				next = at
+			}
+		}
+	}
+	if !next.After(h.world.now) {
+		return time.Time{}
+	}
+	if rapid.IntRange(0, 4).Draw(h.t, "halfway") == 0 {
+		next = h.world.now.Add(next.Sub(h.world.now) / 2)
+	}
+	return next
+}
+
+func (h *treeTest) deadlines(p *treePair) []treeEvent {
+	if !p.open() || !p.s.m.Overdue(h.world.now) {
+		return nil
+	}
+	return []treeEvent{{"deadline", func() {
+		p.s.restore()
+		p.s.event("deadline", func() { p.s.m.Expire(p.s.now) })
+		p.r.expire()
+	}}}
+}
+
+// possible are the events of one run. Towards the end nobody answers or cancels
+// any more.
+func (h *treeTest) possible(p *treePair, ending bool) []treeEvent {
+	var list []treeEvent
+	if p.up != nil {
+		list = append(list, h.news(p)...)
+	}
+	if !p.open() {
+		return list
+	}
+	for i, task := range p.s.open {
+		list = append(list, treeEvent{"end " + string(task.task.Run.Address), func() { h.end(p, i) }})
+	}
+	if len(p.s.open) > 1 {
+		list = append(list, treeEvent{"ends together", func() { h.endTogether(p) }})
+	}
+	for i, timer := range p.s.timers {
+		if !timer.At.After(h.world.now) {
+			list = append(list, treeEvent{"fire " + string(timer.Address), func() {
+				v := p.r.visitOf(string(timer.Address))
+				p.s.restore()
+				p.s.fire(i)
+				p.r.fire(v)
+				p.r.settle()
+			}})
+		}
+	}
+	if ending {
+		return list
+	}
+	if len(p.r.wasOpen) > 0 {
+		answer := treeEvent{"answer", func() { h.answer(p) }}
+		list = append(list, answer)
+		if len(p.s.m.Pauses()) > 0 {
+			list = append(list, answer, answer)
+		}
+	}
+	if rapid.IntRange(0, 40).Draw(h.t, "cancels") == 0 {
+		list = append(list, treeEvent{"cancel", func() { p.s.cancel("drawn"); p.r.cancel() }})
+	}
+	if rapid.IntRange(0, 20).Draw(h.t, "ignores") == 0 {
+		list = append(list, treeEvent{"stale", func() { h.stale(p) }})
+	}
+	return list
+}
+
+// news is what a child has to tell.
+func (h *treeTest) news(p *treePair) []treeEvent {
+	tell := p.up.s.news(p.k)
+	switch {
+	case tell == nil:
+		return nil
+	case p.s.refused != nil || p.s.m.Outcome() != nil && len(p.k.replies) == 0:
+		return []treeEvent{{"ended", func() {
+			tell()
+			p.up.r.endChild(p.v)
+			p.up.r.settle()
+		}}}
+	}
+	return []treeEvent{{"told", func() {
+		report := p.s.m.TellsParent().Since(p.k.said)
+		report.Sequence, report.Replies = p.k.sequence+1, p.k.replies
+		h.reports = append(h.reports, treeReport{p.up.s, report})
+		tell()
+		p.up.r.told(p.v)
+		p.up.r.settle()
+	}}}
+}
+
+// ending makes up how an activity ends, and what the story must know of it.
+func (h *treeTest) ending(p *treePair, i int) graph.Ending {
+	task := p.s.open[i].task
+	ending := drawTreeEnding(h.t, p.r, task)
+	p.s.closed[task.Run.Address] = ending.Kind == graph.Returned
+	h.past = append(h.past, "  "+string(task.Run.Address)+" "+describe(ending))
+	return ending
+}
+
+func (h *treeTest) end(p *treePair, i int) {
+	ending := h.ending(p, i)
+	v := p.r.visitOf(string(p.s.open[i].task.Run.Address))
+	p.s.restore()
+	p.s.open[i].play = play{ending: ending}
+	p.s.end(i)
+	p.r.end(v, ending)
+	p.r.settle()
+}
+
+func (h *treeTest) endTogether(p *treePair) {
+	endings := map[graph.Address]graph.Ending{}
+	var order []graph.Address
+	for i := range p.s.open {
+		if address := p.s.open[i].task.Run.Address; rapid.IntRange(0, 3).Draw(h.t, "ends") > 0 {
+			endings[address] = h.ending(p, i)
+			order = append(order, address)
+		}
+	}
+	if len(order) > 0 {
+		order = rapid.Permutation(order).Draw(h.t, "order")
+	}
+	p.s.restore()
+	p.s.endTogether(endings, order...)
+	for _, address := range order {
+		p.r.end(p.r.visitOf(string(address)), endings[address])
+	}
+	p.r.settle()
+}
+
+// drawTreeEnding makes up how an activity of a node ends.
+func drawTreeEnding(t *rapid.T, r *treeRun, task graph.Task) graph.Ending {
+	delta := rapid.SampledFrom([][]string{
+		nil, nil, {`{"c":1}`}, {`{"c":2,"k":"a"}`}, {`{"list":["z"]}`}, {`{"k":7}`}, {`{"c":"x"}`}, {`{"k":[4]}`},
+	}).Draw(t, "delta")
+	next := "end"
+	if n := r.graph.node(task.Node.ID); n != nil {
+		next = n.next
+	}
+	if rapid.IntRange(0, 2).Draw(t, "well") > 0 {
+		return rapid.SampledFrom([]play{outputs(`1`, delta...), outputs(`{"a":1}`, delta...), outputs(`null`), oks(delta...)}).Draw(t, "ending").ending
+	}
+	return rapid.SampledFrom([]play{
+		stops(`"stop"`, delta...), routes(next, delta...), routes("end"), routes("zz"), routes(""), routes("n0b0"), routes("n1j"),
+		pauses(graph.PauseRequest{Summary: "?", ResumeSchema: raw(`{"type":"object"}`)}, delta...),
+		pauses(graph.PauseRequest{Expires: graph.Duration(20 * time.Second)}, delta...),
+		fails("boom"), fails("boom"), fails("fatal"), fails("boom").final(), fails("boom").retryAfter(22 * time.Second), fails("boom").used(2), timesOut(),
+		interrupted(graph.InterruptWorkerLost), interrupted(graph.InterruptNotRegistered), interrupted(graph.InterruptShutdown),
+		{ending: graph.Ending{Kind: graph.Cancelled}},
+	}).Draw(t, "ending").ending
+}
+
+// answer answers a pause that is, was or never will be open.
+func (h *treeTest) answer(p *treePair) {
+	ids := []string{"", "zz#1"}
+	for _, open := range p.r.pauses() {
+		ids = append(ids, open.id, open.id, open.id)
+		if open.alias != "" {
+			ids = append(ids, open.alias)
+		}
+	}
+	for id := range p.r.wasOpen {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	a := treeAnswer{id: rapid.SampledFrom(ids).Draw(h.t, "pause")}
+	given := graph.Answer{PauseID: graph.Address(a.id), Via: "update", Input: raw(rapid.SampledFrom([]string{`{}`, `{"a":1}`, `{"c":1}`, `1`, `null`}).Draw(h.t, "input"))}
+	h.requests++
+	a.request = fmt.Sprintf("q%d", h.requests)
+	given.Request = a.request
+	switch rapid.IntRange(0, 20).Draw(h.t, "wrong") {
+	case 0:
+		a.absent, given.Input = true, nil
+	case 1:
+		a.digest, given.Digest = true, "another"
+	}
+	a.input = plain(given.Input)
+	h.past = append(h.past, fmt.Sprintf("  answer %s to %s: %s", a.request, a.id, given.Input))
+	got, want := "", p.r.answer(a)
+	if failure := p.s.answer(given); failure != nil {
+		got = failure.Type
+	}
+	require.Equal(h.t, want, got)
+	p.r.settle()
+	if got == "" {
+		h.asked = append(h.asked, treeAsked{p.s, p.r, a.request})
+	}
+}
+
+// stale are events that have nothing to do with what is open: they change nothing.
+func (h *treeTest) stale(p *treePair) {
+	before := text(p.s.t, p.s.m.Checkpoint())
+	for _, old := range h.reports {
+		if old.s == p.s {
+			p.s.m.Told(p.s.now, old.report)
+		}
+	}
+	for address, owner := range h.owners {
+		if owner == p.s && p.s.openIndex(address) < 0 && p.s.kidOf(address) == nil {
+			p.s.m.End(p.s.now, address, oks().ending)
+		}
+		if p.s.timerIndex(address) < 0 {
+			p.s.m.Fire(p.s.now, address)
+		}
+	}
+	require.Equal(h.t, before, text(p.s.t, p.s.m.Checkpoint()))
+	require.Empty(h.t, p.s.m.Effects())
+}
+
+// Any tree of graphs, any events in any order: after each event the machines
+// stand where the plain model of the same rules stands, in all that can be seen
+// of them. Run it for longer with -run TestTreesAgainstModel -rapid.checks=20000.
+func TestTreesAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		s, total := tellTree(rt)
-		s.run()
-		for s.m.Outcome() == nil {
-			open := s.m.Pauses()
-			require.NotEmpty(rt, open, "nothing is open and nothing has ended")
-			ids := map[graph.Address]bool{}
-			for _, p := range open {
-				require.False(rt, ids[p.ID], "two pauses are called %s", p.ID)
-				ids[p.ID] = true
+		h := drawTree(rt, "")
+		defer func() {
+			if rt.Failed() {
+				rt.Log(strings.Join(h.past, "\n"))
 			}
-			answerSome(rt, s, open)
-		}
-		require.Equal(rt, graph.StatusCompleted, s.m.Status(), "%v", s.m.Outcome().Failure)
-		require.Equal(rt, fmt.Sprintf(`{"c":%d}`, 5+total), string(s.m.Checkpoint().State.Raw()))
-		var keys []string
-		for _, each := range s.whole() {
-			for _, task := range each.tasks {
-				keys = append(keys, task.Run.Key)
-			}
-		}
-		slices.Sort(keys)
-		require.Equal(rt, slices.Compact(slices.Clone(keys)), keys, "an activation ran twice")
-		require.Empty(rt, s.m.Checkpoint().Forwards)
-	})
-}
-
-// answerSome answers some of the open pauses before anybody below hears of it, in
-// any order, and sees to it that each who answered is told that it was taken.
-func answerSome(t *rapid.T, s *story, open []graph.OpenPause) {
-	some := rapid.Permutation(open).Draw(t, "order")[:rapid.IntRange(1, len(open)).Draw(t, "answers")]
-	for i, pause := range some {
-		answer := graph.Answer{PauseID: pause.ID, Input: raw(`1`), Digest: pause.Digest, Request: fmt.Sprint(i)}
-		require.Nil(t, s.answer(answer))
-	}
-	s.run()
-	for i, pause := range some {
-		failure, done := s.m.Replied(fmt.Sprint(i))
-		require.True(t, done || s.restores, "who answered %s is not told", pause.ID) // nobody waits across a restore
-		require.Nil(t, failure, pause.ID)
-		require.Equal(t, graph.ErrTypePauseClosed, s.m.Judge(graph.Answer{PauseID: pause.ID, Input: raw(`1`)}).Type)
-	}
-}
-
-// D10, A14: cancelled at whatever moment, everything below has ended when the
-// run has, and nothing is left open anywhere.
-func TestACancelledTreeLeavesNothingOpen(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		s, _ := tellTree(rt)
-		s.advance()
-		for range rapid.IntRange(0, 12).Draw(rt, "steps before") {
-			if s.m.Outcome() != nil || !s.step(time.Time{}) {
-				break
-			}
-		}
-		if s.m.Outcome() != nil {
-			return
-		}
-		s.cancel("enough")
-		s.run()
-		require.Equal(rt, graph.StatusCancelled, s.m.Status())
-		for _, each := range s.whole() {
-			require.NotNil(rt, each.m.Outcome(), "a child is left open")
-			require.Empty(rt, each.open)
-			require.Empty(rt, each.timers)
-			require.Empty(rt, each.kids)
-			require.Empty(rt, each.m.Pauses())
-		}
+		}()
+		require.Empty(rt, h.run(rapid.IntRange(0, 60).Draw(rt, "events")))
 	})
 }
