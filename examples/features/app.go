@@ -7,9 +7,9 @@
 package features
 
 import (
+	"bytes"
 	"embed"
 	"path"
-	"strings"
 
 	"github.com/tidemill/tidemill"
 )
@@ -31,17 +31,33 @@ func NewApp(service string) *tidemill.App {
 // Add adds the graphs and their functions to an App that holds others too. With
 // [ServiceAddress] the graphs are the files as they stand.
 func Add(app *tidemill.App, service string) {
-	entries, err := graphs.ReadDir(folder)
-	for _, entry := range entries {
-		var document []byte
-		document, err = graphs.ReadFile(path.Join(folder, entry.Name()))
-		app.AddGraph(entry.Name(), []byte(strings.ReplaceAll(string(document), ServiceAddress, service)))
-	}
-	if err != nil {
-		panic(err) // the files are part of the program
+	for _, name := range documents() {
+		app.AddGraph(name, document(name, service))
 	}
 	addActions(app)
 	addCallbacks(app)
+}
+
+// documents are the names of the graphs' files.
+func documents() []string {
+	entries, err := graphs.ReadDir(folder)
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.Name()
+	}
+	return names
+}
+
+// document is a graph with its URLs leading to the service.
+func document(name, service string) []byte {
+	text, err := graphs.ReadFile(path.Join(folder, name))
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return bytes.ReplaceAll(text, []byte(ServiceAddress), []byte(service))
 }
 
 func addActions(app *tidemill.App) {

@@ -38,7 +38,7 @@ func setup(t *testing.T) *exampletest.Bench {
 	server.Worker(t, server.Client(t), features.WarehouseQueue, worker.Options{}, features.Warehouse)
 	return exampletest.New(t, server, features.NewApp(address), tidemill.WorkerOptions{
 		HTTP:    tidemill.HTTPOptions{Hosts: []string{address}, Private: true},
-		Secrets: keys{"VAULT_TOKEN": token},
+		Secrets: keys{features.SecretName: token},
 	})
 }
 

@@ -8,6 +8,9 @@ import (
 // ServiceAddress is where the graphs look for the [Service].
 const ServiceAddress = "localhost:9192"
 
+// SecretName is the secret of the worker that opens the vault of the [Service].
+const SecretName = "VAULT_TOKEN"
+
 // Service is what the graphs http, node-result and secrets speak to: exchange
 // rates, somebody who decides, and a vault that opens to the bearer of a token.
 func Service(token string) http.Handler {
