@@ -29,7 +29,12 @@ func Document(address string) []byte {
 // NewApp returns the graph and its action, for a shop at the address.
 func NewApp(address string) *tidemill.App {
 	app := tidemill.NewApp()
+	Add(app, address)
+	return app
+}
+
+// Add adds the graph and its action to an App that holds others too.
+func Add(app *tidemill.App, address string) {
 	app.AddGraph("order-review.yaml", Document(address))
 	tidemill.Action(app, "ship", Shipping{Address: address}.Ship)
-	return app
 }

@@ -66,7 +66,13 @@ func TestGraphsOfExamples(t *testing.T) {
 		}
 		count++
 		_, found := graph.Compile(name, []byte(text), graph.CompileOptions{})
-		require.Empty(t, found, name)
+		require.Empty(t, slices.DeleteFunc(found, intended), name)
 	}
 	require.Positive(t, count)
+}
+
+// intended reports whether a warning is one that an example is there to give:
+// callbacks are the worker's, and a merge may be about conflicts.
+func intended(d graph.Diagnostic) bool {
+	return d.Code == "unknown_callback" || d.Code == "possible_conflict"
 }

@@ -1,6 +1,6 @@
 // Dev runs everything one needs to try Tidemill on one machine, until Ctrl-C: a
-// Temporal server with its web UI, the shop of the example, and a worker with
-// the example graphs. Nothing of it outlives the program.
+// Temporal server with its web UI, the shop of an example, and a worker with the
+// graphs of all examples. Nothing of it outlives the program.
 //
 //	make dev
 package main

@@ -15,7 +15,8 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/tidemill/tidemill"
-	orderreview "github.com/tidemill/tidemill/examples/order-review"
+	"github.com/tidemill/tidemill/examples"
+	"github.com/tidemill/tidemill/examples/features"
 	"github.com/tidemill/tidemill/examples/order-review/orders"
 	"github.com/tidemill/tidemill/internal/devserver"
 )
@@ -44,8 +45,8 @@ func (s *setting) start(ctx context.Context, p ports) error {
 	return s.work(ctx, p.shop)
 }
 
-// work starts a worker with the example graphs, which also takes documents that
-// a run brings along.
+// work starts a worker with the graphs of all examples, which also takes documents
+// that a run brings along.
 func (s *setting) work(ctx context.Context, shop string) error {
 	logger := log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	c, err := client.DialContext(ctx, client.Options{HostPort: s.server.Address(), Namespace: devserver.DefaultNamespace, Logger: logger})
@@ -53,8 +54,9 @@ func (s *setting) work(ctx context.Context, shop string) error {
 		return err
 	}
 	s.undo = append(s.undo, func() error { c.Close(); return nil })
-	w, err := tidemill.NewWorker(ctx, c, orderreview.NewApp(shop), tidemill.WorkerOptions{
+	w, err := tidemill.NewWorker(ctx, c, examples.NewApp(shop), tidemill.WorkerOptions{
 		HTTP:        tidemill.HTTPOptions{Hosts: []string{shop, "localhost", "127.0.0.1"}, Private: true},
+		Secrets:     tidemill.EnvSecrets(features.SecretName),
 		InlineSpecs: true,
 	})
 	if err != nil {
@@ -104,7 +106,8 @@ func (s *setting) invitation(p ports) string {
   UI       %[1]s/namespaces/default/workflows
   server   %[2]s, task queue %[3]s
   shop     http://%[4]s/calls counts what runs ask of it
-  graph    order-review, with the orders 3 (small), 7 and 9 (large), broken, and any unknown one
+  graphs   order-review, with the orders 3 (small), 7 and 9 (large), broken, and any unknown one;
+           order-approval, research, nightly-batch, and one for each feature: docs/examples.md shows them
 
 Try, in another terminal:
 
