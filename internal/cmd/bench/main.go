@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 	defer w.Stop()
 
 	b := bench{client: c, server: server.PID(), width: *width}
-	for _, contest := range []contest{linear(*batch), local(*batch), fork(max(*batch/forkLength, 4))} {
+	for _, contest := range []contest{linear(*batch), local(*batch), fork(max(*batch/forkLength, 4)), mapping(max(*batch/mapLength, 1))} {
 		if err := b.compare(ctx, contest, *pairs); err != nil {
 			return err
 		}
@@ -73,6 +73,7 @@ type contest struct {
 	want        string // the result of both, as JSON
 	ratio       float64
 	events      string // what is wanted of them
+	below       string // what the workflow id of the graph's own child ends with; empty: it has none
 }
 
 // bench runs batches of workflows.
@@ -113,11 +114,11 @@ func (b *bench) compare(ctx context.Context, c contest, pairs int) error {
 			i+1, c.rate(took[c.graph]), c.rate(took[c.hand]), ratio)
 	}
 	slices.Sort(ratios)
-	events, err := b.events(ctx, c, c.graph)
+	events, err := b.events(ctx, c, c.graph, c.below)
 	if err != nil {
 		return err
 	}
-	byHand, err := b.events(ctx, c, c.hand)
+	byHand, err := b.events(ctx, c, c.hand, "")
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,8 @@ func (b *bench) compare(ctx context.Context, c contest, pairs int) error {
 	runs := time.Duration(pairs * c.batch)
 	say("  processor time, server included: %v a run, by hand %v: ratio %.3f\n", cpu[c.graph]/runs, cpu[c.hand]/runs,
 		cpu[c.hand].Seconds()/cpu[c.graph].Seconds())
-	say("  history events: %d, by hand %d (%s)\n\n", events, byHand, c.events)
+	say("  history events: %d, of them %d of workflow tasks; by hand %d and %d (%s)\n\n",
+		events.all, events.tasks, byHand.all, byHand.tasks, c.events)
 	return nil
 }
 
@@ -163,19 +165,38 @@ func (b *bench) one(ctx context.Context, c contest, name, id string) error {
 	return nil
 }
 
-// events counts the history of one more run.
-func (b *bench) events(ctx context.Context, c contest, name string) (int, error) {
+// history counts the events of a run.
+type history struct{ all, tasks int }
+
+// events counts the histories of one more run and of its child, when it has one.
+func (b *bench) events(ctx context.Context, c contest, name, below string) (history, error) {
 	id := "bench-events-" + name
 	if err := b.one(ctx, c, name, id); err != nil {
-		return 0, err
+		return history{}, err
 	}
-	count := 0
+	var h history
+	err := b.count(ctx, &h, id)
+	if below != "" && err == nil {
+		err = b.count(ctx, &h, id+below)
+	}
+	return h, err
+}
+
+func (b *bench) count(ctx context.Context, h *history, id string) error {
 	iterator := b.client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for iterator.HasNext() {
-		if _, err := iterator.Next(); err != nil {
-			return 0, err
+		event, err := iterator.Next()
+		if err != nil {
+			return err
 		}
-		count++
+		h.all++
+		switch event.GetEventType() { //nolint:exhaustive // the others are not of workflow tasks
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED,
+			enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED,
+			enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+			h.tasks++
+		default:
+		}
 	}
-	return count, nil
+	return nil
 }

@@ -24,7 +24,7 @@ func startWorker(c client.Client) (worker.Worker, error) {
 	registry := activities.NewRegistry()
 	activities.Register(registry, "add", add)
 	catalogue := activities.NewCatalogue(registry)
-	for _, document := range []string{lineDocument, localDocument(), forkDocument()} {
+	for _, document := range []string{lineDocument, localDocument(), forkDocument(), mapDocument()} {
 		if err := catalogue.AddFile("bench.yaml", []byte(document)); err != nil {
 			return nil, err
 		}
@@ -38,6 +38,7 @@ func startWorker(c client.Client) (worker.Worker, error) {
 	a.Register(w)
 	w.RegisterWorkflowWithOptions(lineByHand, workflow.RegisterOptions{Name: "line-by-hand"})
 	w.RegisterWorkflowWithOptions(forkByHand, workflow.RegisterOptions{Name: "fork-by-hand"})
+	w.RegisterWorkflowWithOptions(mapByHand, workflow.RegisterOptions{Name: "map-by-hand"})
 	w.RegisterActivityWithOptions(add, activityOptions())
 	return w, w.Start()
 }
