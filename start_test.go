@@ -20,6 +20,11 @@ entry: say
 nodes: [{id: say, type: set, output: "${ state }", next: end}]
 `
 
+// runsGraph is a document that runs another graph.
+func runsGraph(id, name, fields string) string {
+	return "id: " + id + "\nentry: x\nnodes:\n  - {id: x, type: workflow, workflow: " + name + fields + ", next: end}\n"
+}
+
 // A start that can be refused here must leave no run behind, whoever calls.
 func TestStartRefusesBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
@@ -33,6 +38,7 @@ func TestStartRefusesBeforeAnythingStarts(t *testing.T) {
 		{"no graph", tidemill.StartOptions{}, graph.ErrTypeUnknownGraph},
 		{"no id of a graph", tidemill.StartOptions{Graph: "order review"}, graph.ErrTypeUnknownGraph},
 		{"an invalid document", tidemill.StartOptions{Spec: []byte("version: 1\n")}, graph.ErrTypeInvalidDocument},
+		{"a child's input that does not fit", tidemill.StartOptions{Spec: []byte(runsGraph("outer", "approval", ", input: {order: 7}"))}, graph.ErrTypeInvalidDocument},
 		{"the name of another graph", tidemill.StartOptions{Graph: "other", Spec: []byte(echo)}, graph.ErrTypeInvalidRunOptions},
 		{"an input that is no object", tidemill.StartOptions{Graph: "unknown", Input: []int{1}}, graph.ErrTypeInputSchema},
 		{"an input that is no JSON", tidemill.StartOptions{Graph: "unknown", Input: func() {}}, graph.ErrTypeInputSchema},
@@ -164,6 +170,29 @@ func TestStartSendsADocument(t *testing.T) {
 		require.Equal(t, graph.ErrTypeInvalidRunOptions, report.Error.Type)
 		require.Zero(t, report.Steps)
 	})
+}
+
+// A document may name graphs of the worker. Its fingerprint is told where those
+// graphs are known, and never one that the run does not have.
+func TestStartSendsADocumentWithChildren(t *testing.T) {
+	t.Parallel()
+	app := tidemill.NewApp()
+	app.AddGraph("echo.yaml", []byte(echo))
+	w := setup(t, app, func(o *tidemill.WorkerOptions) { o.InlineSpecs = true })
+	start := tidemill.StartOptions{Spec: []byte(runsGraph("outer", "echo", ", input: {b: 1}"))}
+	for _, known := range []*tidemill.App{app, nil} {
+		runs := tidemill.NewClient(w.client, tidemill.ClientOptions{TaskQueue: w.queue, App: known})
+		run, err := runs.Start(t.Context(), start)
+		require.NoError(t, err)
+		report, err := runs.Await(t.Context(), run.ID, tidemill.AwaitOptions{})
+		require.NoError(t, err)
+		require.JSONEq(t, `{"b":1}`, string(report.Output))
+		if known == nil {
+			require.Empty(t, run.Fingerprint)
+		} else {
+			require.Equal(t, report.Fingerprint, run.Fingerprint)
+		}
+	}
 }
 
 // A client that works in another namespace than it believes would look for runs
