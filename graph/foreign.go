@@ -5,7 +5,7 @@ import "github.com/tidemill/tidemill/graph/value"
 // decideForeign does for an activity that is not ours what the wrapper does
 // for ours: it evaluates the arguments before the activity runs, and the output
 // and delta after.
-func (m *Machine) decideForeign(node *Node, a *Activation, decider Decider) bool {
+func (m *Machine) decideForeign(a *Activation, decider Decider) bool {
 	if a.Returned != nil {
 		if !m.values(a, decider, Result{Output: a.Returned}, a.Returned) {
 			return false
