@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/tidemill/tidemill/graph"
@@ -57,6 +58,10 @@ func endingOf(result *graph.Result, err error) graph.Ending {
 		case *temporal.CanceledError:
 			return endingOfCancel(err, cause)
 		}
+	}
+	if errors.Is(err, converter.ErrUnableToDecode) {
+		return graph.Ending{Kind: graph.Failed, Final: true, Failure: graph.Failf(graph.ErrTypeInvalidActionResult,
+			"the activity answered something that is no result of an action: %s", cut(err.Error(), maxMessage))}
 	}
 	return *endingOfError(err)
 }

@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/temporaltest"
 )
 
 // attemptScenarios are the numbered rules of attempts and the deadline.
@@ -26,6 +27,14 @@ func attemptScenarios() []scenario {
 			name:    "row 45, a delta that is no object fails at the first attempt",
 			nodes:   `[{id: a, run: act, args: {delta: 5}, retry: {max_attempts: 3, backoff: 10ms}, next: end}]`,
 			failure: graph.ErrTypeInvalidStateDelta, calls: []string{"a#1"},
+		},
+		{
+			name:    "row 45, what is no result fails at the first attempt",
+			nodes:   `[{id: a, run: garbage, retry: {max_attempts: 3, backoff: 10ms}, next: end}]`,
+			failure: graph.ErrTypeInvalidActionResult,
+			verify: func(w *world, run client.WorkflowRun) {
+				require.Equal(w.tb, 1, temporaltest.Count(w.history(run), enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED))
+			},
 		},
 		{
 			name:    "row 45, an output that is not JSON fails at the first attempt",

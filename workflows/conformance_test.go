@@ -1,9 +1,13 @@
 package workflows_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
@@ -206,6 +210,10 @@ func TestConformance(t *testing.T) {
 			activities.RegisterCallback(r, "nil", 1, func(activities.Scope) (any, error) {
 				return map[string]*line{}["missing"].Output, nil
 			})
+		},
+		foreign: func(r worker.Registry) { // an activity that does not answer as our actions do
+			r.RegisterActivityWithOptions(func(context.Context, graph.Task) (any, error) { return 5, nil },
+				activity.RegisterOptions{Name: "garbage"})
 		},
 	}, acts)
 }
