@@ -70,7 +70,7 @@ func (c EndedChild) name() string {
 
 func (c EndedChild) returned() graph.Ending {
 	var result graph.ChildResult
-	err := strictly(c.Result, &result)
+	err := json.Unmarshal(c.Result, &result)
 	if err == nil && len(result.Changed) == 0 {
 		err = errors.New("it does not say what it changed")
 	}

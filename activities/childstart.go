@@ -60,10 +60,11 @@ func checkChildStart(s *graph.ChildStart) error {
 }
 
 // ParseChildReport reads what a child says to the run that started it, its values
-// canonical. Every pause in it is the child's or of a run below it.
+// canonical. Every pause in it is the child's or of a run below it. A field that is
+// not known here is passed over: the child may be run by a worker of a later release.
 func ParseChildReport(raw json.RawMessage) (graph.ChildReport, error) {
 	var report graph.ChildReport
-	if err := strictly(raw, &report); err != nil {
+	if err := json.Unmarshal(raw, &report); err != nil {
 		return report, err
 	}
 	if _, err := graph.ParseAddress(string(report.Address)); err != nil {
@@ -98,16 +99,19 @@ func below(id, above graph.Address) bool {
 }
 
 // ParseForwardedAnswer reads an answer that a run hands to its child, its input
-// canonical.
+// canonical. Whether it fits is for the child to check, whoever says otherwise.
 func ParseForwardedAnswer(raw json.RawMessage) (graph.ForwardedAnswer, error) {
 	var forwarded graph.ForwardedAnswer
-	if err := strictly(raw, &forwarded); err != nil {
+	if err := json.Unmarshal(raw, &forwarded); err != nil {
 		return forwarded, err
 	}
 	if forwarded.Request == "" || forwarded.Answer.PauseID == "" {
 		return forwarded, errors.New("request and answer.pause_id must be given")
 	}
-	forwarded.Answer.Input = canonical(forwarded.Answer.Input)
+	forwarded.Answer.Input, forwarded.Answer.Checked = canonical(forwarded.Answer.Input), false
+	if forwarded.Answer.Via != "update" {
+		forwarded.Answer.Via = "signal"
+	}
 	return forwarded, nil
 }
 

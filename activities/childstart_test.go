@@ -92,10 +92,12 @@ func TestParseChildReport(t *testing.T) {
 	pause := func(id, workflow string) string {
 		return `{"address":"sub#1","sequence":1,"pauses":[{"pause_id":"` + id + `","digest":"d","reason":"pause","opened":"2026-01-02T03:04:05Z","workflow_id":"` + workflow + `"}]}`
 	}
-	_, err := activities.ParseChildReport(json.RawMessage(pause("sub#1/ask#1", "w")))
-	require.NoError(t, err)
+	for _, raw := range []string{pause("sub#1/ask#1", "w"), `{"address":"sub#1","of_a_later_release":1,"closed":["sub#1/ask#1"]}`} {
+		_, err := activities.ParseChildReport(json.RawMessage(raw))
+		require.NoError(t, err)
+	}
 	for _, raw := range []string{
-		``, `1`, `{}`, `{"address":"sub"}`, `{"address":"sub#1","more":1}`, `{"address":"sub#1"} 1`, `{"address":"sub#1","replies":[{}]}`,
+		``, `1`, `{}`, `{"address":"sub"}`, `{"address":"sub#1"} 1`, `{"address":"sub#1","replies":[{}]}`, `{"address":"sub#1","closed":["ask#1"]}`,
 		pause("ask#1", "w"), pause("sub#1", "w"), pause("sub#10/ask#1", "w"), pause("sub#1/ask", "w"), pause("sub#1/ask#1", ""),
 	} {
 		_, err := activities.ParseChildReport(json.RawMessage(raw))
@@ -105,10 +107,11 @@ func TestParseChildReport(t *testing.T) {
 
 func TestParseForwardedAnswer(t *testing.T) {
 	t.Parallel()
-	forwarded, err := activities.ParseForwardedAnswer(json.RawMessage(`{"request":"r","answer":{"pause_id":"sub#1/ask#1","input":{"b": 1,"a":"\u003c"},"via":"update"}}`))
+	forwarded, err := activities.ParseForwardedAnswer(json.RawMessage(`{"request":"r","answer":{"pause_id":"sub#1/ask#1","input":{"b": 1,"a":"\u003c"},"via":"update","checked":true}}`))
 	require.NoError(t, err)
-	require.Equal(t, `{"a":"<","b":1}`, string(forwarded.Answer.Input), "digests and sizes are those of the value")
-	for _, raw := range []string{``, `[]`, `{}`, `{"request":"r","answer":{"input":1}}`, `{"answer":{"pause_id":"ask#1","input":1}}`, `{"request":"r","answer":{"pause_id":"ask#1","inputs":1}}`} {
+	require.Equal(t, graph.Answer{PauseID: "sub#1/ask#1", Via: "update", Input: json.RawMessage(`{"a":"<","b":1}`)}, forwarded.Answer,
+		"digests and sizes are those of the value, and nobody may say for the child that it fits")
+	for _, raw := range []string{``, `[]`, `{}`, `{"request":"r","answer":{"input":1}}`, `{"answer":{"pause_id":"ask#1","input":1}}`} {
 		_, err := activities.ParseForwardedAnswer(json.RawMessage(raw))
 		require.Error(t, err, raw)
 	}

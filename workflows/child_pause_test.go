@@ -209,6 +209,34 @@ nodes:
 	require.Equal(t, []string{"nested#1/before#1"}, acts.called(w.child(run, "nested#1").GetID()))
 }
 
+// An answer for a pause that closed with its child meanwhile is refused by name, by
+// whichever way it came, and never lost without a word.
+func TestAnswerForAChildThatHasClosed(t *testing.T) {
+	t.Parallel()
+	documents := parts{register: newScript().register, graphs: []string{asking("above", "")}}
+	w := setup(t, documents)
+	run := w.run("above")
+	w.paused(run)
+	w.worker.Stop() // so that the next task finds both
+	child := w.child(run, "sub#1")
+	require.NoError(t, w.client.TerminateWorkflow(t.Context(), child.GetID(), child.GetRunID(), "by an operator"))
+	w.signal(run, workflows.SignalResume, 1)
+	refused := make(chan error, 1)
+	go func() {
+		_, err := w.resume(run, workflows.ResumeInput{PauseID: "sub#1/ask#1", Input: json.RawMessage(`1`)})
+		refused <- err
+	}()
+	w.worker = w.start(documents)
+	kind, report := w.failure(run)
+	require.Equal(t, graph.ErrTypeChildFailed, kind)
+	require.Equal(t, "terminated", report.Error.Cause.Type)
+	require.NotZero(t, report.Rejected.Count)
+	for _, rejected := range report.Rejected.Last {
+		require.Equal(t, graph.ErrTypePauseClosed, rejected.Type, rejected.Message)
+	}
+	require.Error(t, <-refused)
+}
+
 // Expiry is the child's to see; the run above goes on from what it led to.
 func TestChildPauseExpires(t *testing.T) {
 	t.Parallel()

@@ -145,3 +145,45 @@ func TestChildEndedFromOutside(t *testing.T) {
 	require.Equal(t, graph.ErrTypeRetryExhausted, kind)
 	require.Equal(t, "terminated", report.Error.Cause.Cause.Type)
 }
+
+// Row 107: children that run side by side are in conflict only where both changed
+// a key, not where they merely had it.
+func TestChildrenInAFork(t *testing.T) {
+	t.Parallel()
+	child := func(id, nodes string) string {
+		return "\n  - {id: " + id + ", type: workflow, workflow: {version: 1, id: g" + id + ", entry: x, nodes: [" + nodes + "]}, next: join}"
+	}
+	fork := func(id, second string) string {
+		return "version: 1\nid: " + id + "\nentry: fork\nnodes:\n  - {id: fork, type: fork, branches: [a, b], join: join}" +
+			child("a", "{id: x, type: set, delta: {k: 2}, output: 1, next: end}") + child("b", second) +
+			"\n  - {id: join, type: join, output: \"${ state }\", next: end}\n"
+	}
+	w := setup(t, parts{graphs: []string{
+		fork("apart", "{id: x, type: set, delta: {other: 3}, output: 1, next: end}"),
+		fork("same", "{id: x, type: set, delta: {k: 3}, output: 1, next: end}"),
+	}})
+	input := map[string]int{"k": 1, "kept": 1}
+	require.JSONEq(t, `{"k":2,"kept":1,"other":3}`, w.output(w.run("apart", input)))
+	kind, _ := w.failure(w.run("same", input))
+	require.Equal(t, graph.ErrTypeForkMergeFailed, kind)
+}
+
+// A child that loses in its fork is cancelled and awaited before the join runs.
+func TestChildLosesInAFork(t *testing.T) {
+	t.Parallel()
+	w := setup(t, parts{register: registerBeat, graphs: []string{`
+version: 1
+id: racing
+entry: fork
+nodes:
+  - {id: fork, type: fork, branches: [slow, quick], join: join, join_policy: any}
+  - {id: slow, type: workflow, workflow: {version: 1, id: inner, entry: x, nodes: [{id: x, run: beat, next: end}]}, next: join}
+  - {id: quick, type: wait, for: 2s, next: join}
+  - {id: join, type: join, output: "${ run.started }", next: end}
+`}})
+	run := w.run("racing")
+	w.output(run)
+	child := w.status(w.child(run, "slow#1"))
+	require.Equal(t, graph.StatusCancelled, child.Status)
+	require.False(t, child.Finished.After(*w.status(run).Finished))
+}

@@ -15,6 +15,19 @@
 // only when their task ends, so the task budget ends a task before too much
 // hangs on it.
 //
+// # Children
+//
+// A child graph, and a map too long for its run, is a child workflow, started with
+// [graph.ChildStart] beside its input; its id is the root's and the whole address,
+// which also begins the ids of all that it does. It is asked to stop when its
+// parent closes, and awaited when the parent cancels it.
+//
+// Two signals pass between them, both named in this package and for runs only. The
+// child tells what changed of its pauses ([graph.ChildReport]), one report at a time;
+// the parent hands an answer down ([graph.ForwardedAnswer]) and reads in the child's
+// next report what became of it. A child says nothing when it begins or ends, for
+// the server does; it does not close before it has replied.
+//
 // # Errors
 //
 // A run that fails closes with a non-retryable ApplicationError whose type is

@@ -50,6 +50,7 @@ type run struct {
 	asked    func() bool           // reports whether cancel was asked for
 	heard    bool                  // the machine knows that it was
 	events   []func(now time.Time) // what happened and is not applied yet, in order
+	told     []func(now time.Time) // what children said and is not applied yet
 	wanted   []graph.Effect        // what the machine wants done and is not done yet
 	open     map[graph.Address]workflow.CancelFunc
 	timers   map[graph.Address]workflow.CancelFunc
@@ -99,20 +100,22 @@ func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
 }
 
 // due reports whether something has happened that the machine does not know.
-func (r *run) due() bool { return len(r.events) > 0 || r.cancelled() }
+func (r *run) due() bool { return len(r.events)+len(r.told) > 0 || r.cancelled() }
 
 // cancelled reports whether the machine still has to hear of a cancel.
 func (r *run) cancelled() bool { return !r.heard && r.asked() }
 
 // apply tells the machine what happened, in the order it happened. A cancel
-// comes first: what ends in the same workflow task ends after it was asked.
+// comes first: what ends in the same workflow task ends after it was asked. What
+// children said comes before how they ended: a signal is read when its turn comes,
+// which may be after the end that followed it is known.
 func (r *run) apply(ctx workflow.Context) {
 	if r.cancelled() {
 		r.heard = true
 		r.machine.Cancel(workflow.Now(ctx), "cancelled by request")
 	}
-	events := r.events
-	r.events = nil
+	events := append(r.told, r.events...)
+	r.told, r.events = nil, nil
 	for _, event := range events {
 		event(workflow.Now(ctx))
 	}

@@ -19,6 +19,7 @@ func TestWithoutCache(t *testing.T) {
 	names := []string{
 		"TestLinearGraph", "TestConformance", "TestPauseAnsweredBySignal", "TestPauseAnsweredByUpdate", "TestRefusedSignals",
 		"TestCancelInEachPhase", "TestConfigurationSwitched", "TestClockStandsStill", "TestPauseExpires", "TestTwoAnswersInOneTask",
+		"TestChildRetried", "TestChildPauseAnsweredAbove", "TestPauseThreeLevelsDown", "TestNamedChildren", "TestCancelReachesChildren",
 		"TestLocalBesideRemote", "TestLocalFailures",
 	}
 	stories := exec.CommandContext(t.Context(), self, "-test.v", "-test.count=1", "-test.run", "^("+strings.Join(names, "|")+")$")

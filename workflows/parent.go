@@ -168,5 +168,5 @@ func (r *run) receiveReport(ctx workflow.Context, raw json.RawMessage) {
 			"signal %s is for runs only; answer a pause with %s: %v", SignalChild, SignalResume, err))
 		return
 	}
-	r.push(func(now time.Time) { r.machine.Told(now, report) })
+	r.told = append(r.told, func(now time.Time) { r.machine.Told(now, report) })
 }
