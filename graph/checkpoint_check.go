@@ -39,6 +39,9 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		if err := a.check(p, cp.Child, visits); err != nil {
 			return Failf(ErrTypeInvalidCheckpoint, "activation %d: %v", i, err)
 		}
+		if cp.Stopping == nil && (a.Phase == PhaseCancelled || a.Phase == PhaseCancelling && a.owner() == "") {
+			return Failf(ErrTypeInvalidCheckpoint, "node %q is %s, and the run goes on", a.Node, a.Phase)
+		}
 		if seen[a.Address] && a.Address != "" {
 			return Failf(ErrTypeInvalidCheckpoint, "address %q is there twice", a.Address)
 		}

@@ -18,7 +18,10 @@ func FuzzCompile(f *testing.F) {
 			f.Add([]byte(b.doc))
 		}
 	}
-	for _, doc := range []string{everything, nothing, "{}", `{"id":"g","entry":"a","nodes":[{"id":"a","type":"set","next":"end"}]}`} {
+	for _, doc := range []string{
+		everything, nothing, "{}", "version: 1\nid: g\n" + everyPart, "version: 1\nid: g\n" + mapOver(", tolerate: {percent: 50}"),
+		"version: 1\nid: g\n" + parent(", input: {k: 1}, deadline: 5s", asking), `{"id":"g","entry":"a","nodes":[{"id":"a","type":"set","next":"end"}]}`,
+	} {
 		f.Add([]byte(doc))
 	}
 	for _, doc := range append(soundChildren(), calls("g", "b"), calls("g", "{id: i, entry: n0, nodes: [{id: n0, type: map, items: [1], item: {type: workflow, workflow: b}, next: end}]}")) {

@@ -28,6 +28,9 @@ func (s *story) advance() {
 			before := text(s.t, s.m.Checkpoint())
 			s.runAhead()
 			require.NotEqual(s.t, before, text(s.t, s.m.Checkpoint()), "a batch of decisions leads nowhere")
+			if s.watch != nil {
+				s.watch()
+			}
 			continue
 		}
 		s.m.Advance(s.now, graph.Undecided{})

@@ -57,6 +57,7 @@ func (s *story) startChild(e graph.StartChild) {
 	child.decider = evaluator
 	child.m, err = graph.New(compiled.Plan, child.start)
 	require.NoError(s.t, err)
+	child.perform(child.m.Effects())
 	child.advance()
 }
 

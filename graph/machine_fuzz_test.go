@@ -16,7 +16,7 @@ import (
 // as text.
 func FuzzParseAddress(f *testing.F) {
 	for _, text := range []string{
-		"approve#1", "review#2/approve#1", "review#2~2/approve#1", "each#1/17/approve#1", "a#01", "a#1~1", "a#0", "17", "a#1/17", "/", "#1", "a#1~", "a#9999999999999999999", "é#1",
+		"approve#1", "review#2/approve#1", "review#2~2/approve#1", "each#1/17/approve#1", "each#1~2/17~3/approve#1", "each#1/0", "m#1/5~1", "a#1/17/18", "a#1/-1", "a#01", "a#1~1", "a#0", "17", "a#1/17", "/", "#1", "a#1~", "a#9999999999999999999", "é#1",
 	} {
 		f.Add(text)
 	}
@@ -77,6 +77,12 @@ func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 			case graph.RunNode:
 				require.NotNil(t, e.Task.Node.Run, "only actions run")
 				m.End(now, e.Task.Run.Address, oks().ending)
+			case graph.StartChild:
+				asks := graph.OpenPause{Pause: graph.Pause{ID: e.Start.Address + "/ask#1"}}
+				m.Told(now, graph.ChildReport{Address: e.Start.Address, Sequence: 1, Paused: true, Pauses: []graph.OpenPause{asks}})
+			case graph.Forward:
+				m.Told(now, graph.ChildReport{Address: e.Address, Replies: []graph.Reply{{Request: e.Request}}})
+				m.End(now, e.Address, oks().ending)
 			case graph.CancelNode:
 				m.End(now, e.Address, graph.Ending{Kind: graph.Cancelled})
 			case graph.SetTimer:
@@ -231,6 +237,8 @@ func TestCheckpointsRefused(t *testing.T) {
 		{"a loop that is none", paused, `"loop":"l"`, `"loop":"a"`, "invalid_checkpoint"},
 		{"an end without a reason", base, `"state":`, `"stopping":{"status":"failed"},"state":`, "invalid_checkpoint"},
 		{"an end that is none", base, `"state":`, `"stopping":{"status":"running"},"state":`, "invalid_checkpoint"},
+		{"a node that is asked to stop by nobody", base, `"phase":"running"`, `"phase":"cancelling"`, "invalid_checkpoint"},
+		{"a node that stopped in a run that goes on", base, `"phase":"running"`, `"phase":"cancelled"`, "invalid_checkpoint"},
 		{"an outcome nobody asked for", base, `"state":`, `"outcome":{"status":"cancelled","failure":{"type":"x","message":""}},"state":`, "invalid_checkpoint"},
 		{"89 completed", base, `"state":`, `"stopping":{"status":"completed"},"outcome":{"status":"completed"},"state":`, "checkpoint_complete"},
 	} {

@@ -12,6 +12,13 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
+// sample draws a value of its own: what is put into a checkpoint may be changed
+// there.
+func sample(t *rapid.T, pool []any) (v any) {
+	require.NoError(t, json.Unmarshal([]byte(text(t, rapid.SampledFrom(pool).Draw(t, "value"))), &v))
+	return v
+}
+
 // mutate changes one place of a JSON value: another value is put there, or it
 // is taken away.
 func mutate(t *rapid.T, v any, pool []any) any {
@@ -19,7 +26,7 @@ func mutate(t *rapid.T, v any, pool []any) any {
 	case map[string]any:
 		keys := slices.Sorted(maps.Keys(at))
 		if len(keys) == 0 || rapid.IntRange(0, 9).Draw(t, "here") == 0 {
-			return rapid.SampledFrom(pool).Draw(t, "value")
+			return sample(t, pool)
 		}
 		key := rapid.SampledFrom(keys).Draw(t, "key")
 		if rapid.IntRange(0, 9).Draw(t, "delete") == 0 {
@@ -30,7 +37,7 @@ func mutate(t *rapid.T, v any, pool []any) any {
 		return at
 	case []any:
 		if len(at) == 0 || rapid.IntRange(0, 9).Draw(t, "here") == 0 {
-			return rapid.SampledFrom(pool).Draw(t, "value")
+			return sample(t, pool)
 		}
 		i := rapid.IntRange(0, len(at)-1).Draw(t, "index")
 		if rapid.IntRange(0, 9).Draw(t, "twice") == 0 {
@@ -39,7 +46,7 @@ func mutate(t *rapid.T, v any, pool []any) any {
 		at[i] = mutate(t, at[i], pool)
 		return at
 	default:
-		return rapid.SampledFrom(pool).Draw(t, "value")
+		return sample(t, pool)
 	}
 }
 
@@ -49,17 +56,41 @@ func mutate(t *rapid.T, v any, pool []any) any {
 func TestMutatedCheckpoints(t *testing.T) {
 	t.Parallel()
 	compiled := compileStory(t, everyPhase)
+	checkMutants(t, compiled, everyPhaseCheckpoints(t, compiled))
+}
+
+// The same of checkpoints with branches.
+func TestMutatedBranches(t *testing.T) {
+	t.Parallel()
+	compiled := compileStory(t, everyBranch)
+	checkMutants(t, compiled, branchCheckpoints(t, compiled))
+}
+
+// The same of checkpoints with maps and children.
+func TestMutatedParts(t *testing.T) {
+	t.Parallel()
+	compiled := compileStory(t, everyPart)
+	checkMutants(t, compiled, partCheckpoints(t, compiled))
+}
+
+// checkMutants changes checkpoints in many ways, and exercises those that are let
+// through.
+func checkMutants(t *testing.T, compiled *graph.Compiled, seeds []string) {
+	t.Helper()
 	evaluator, err := graph.NewEvaluator(compiled.Document, nil)
 	require.NoError(t, err)
-	seeds := everyPhaseCheckpoints(t, compiled)
 	pool := []any{
 		nil, true, 0, 1, -1, 2, 1e300, 9007199254740993, "", "x", "a", "w", "l", "p", "s", "b", "end", "a#1", "p#1", "l#1", "w#9", "none", "1h",
 		"ready", "deciding", "running", "backoff", "interrupted", "waiting", "paused", "answered", "checking", "routing", "failed",
 		"ending", "cancelling", "cancelled", "completed", "timed_out", "ok", "stop", "route", "pause", "2030-01-02T12:00:00Z",
+		"forking", "mapping", "settled", "unstarted", "active", "skipped", "exceeded", "dismissed", "join",
+		"f", "m", "c", "q", "m/item", "p/item", "w/item", "m#1", "m#1/0", "p#1/1", "c#1", "f#1", "r#1/3~2", "r#1/3~2/m#1", "m#1~2",
 		map[string]any{},
 		[]any{},
 		map[string]any{"type": "x", "message": ""},
 		map[string]any{"status": "failed"},
+		map[string]any{"value": 1, "status": "unstarted"},
+		map[string]any{"base": "m#1", "items": []any{}},
 	}
 	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -42,8 +42,9 @@ type story struct {
 	finished []*story                   // children that have ended
 	refused  *graph.Failure             // of a child that could not begin
 
-	batch    int  // decisions per batch
-	restores bool // restore the machine from its checkpoint before every event
+	watch    func() // called after each batch of decisions
+	batch    int    // decisions per batch
+	restores bool   // restore the machine from its checkpoint before every event
 
 	seen  []string // inputs: of tasks "node input", of decisions "node? input"
 	tasks []graph.Task
@@ -95,6 +96,7 @@ func tellCompiled(t tester, compiled *graph.Compiled, input string, plays map[st
 	m, err := graph.New(compiled.Plan, s.start)
 	require.NoError(t, err)
 	s.m = m
+	s.perform(m.Effects())
 	return s
 }
 
