@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/tidemill/tidemill"
@@ -77,6 +78,19 @@ func TestFeatures(t *testing.T) {
 			require.Equal(t, s.failure, got, failure)
 		})
 	}
+}
+
+// An action in mode local is no activity of the server: that is what it is for.
+func TestLocalIsNoActivity(t *testing.T) {
+	t.Parallel()
+	bench := setup(t)
+	scheduled := func(graph, input string) int {
+		run := bench.Start(t, graph, input)
+		run.Ends(t, tidemill.StatusCompleted)
+		return temporaltest.Count(temporaltest.History(t, bench.Temporal, run.ID, ""), enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED)
+	}
+	require.Zero(t, scheduled("local", `{"code":"sek"}`))
+	require.Equal(t, 1, scheduled("values", `{"item":"lamp","quantity":1,"price":1}`))
 }
 
 // A graph without a story may do anything.

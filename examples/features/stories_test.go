@@ -125,7 +125,7 @@ func children() []story {
 
 func maps() []story {
 	const two, three = `{"name":"north","price":5},{"name":"south","price":null}`, `,{"name":"west","price":null}`
-	const parcels = `{"to":"Oslo","kilos":2},{"to":"Rome","kilos":50},{"to":"Bern","kilos":3}`
+	const parcels = `{"to":"Oslo","kilos":2},{"to":"Rome","kilos":50}`
 	return []story{
 		{graph: "map", input: `{"shops":[` + two + `]}`, output: `["north asks 5",null]`},
 		{graph: "map", input: `{"shops":[` + two + three + `]}`, status: tidemill.StatusFailed, failure: "map_tolerance_exceeded/no_quote"},
@@ -135,6 +135,6 @@ func maps() []story {
 			graph: "map-pause", input: `{"people":["Ada","Ben"]}`, output: `"1 coffee, 1 tea"`,
 			answers: []answer{{"survey#1/1", `"tea"`}, {"survey#1/0", `"coffee"`}},
 		},
-		{graph: "map-graphs", input: `{"parcels":[` + parcels + `]}`, output: `{"sent":2,"held":["Rome"]}`},
+		{graph: "map-graphs", input: `{"parcels":[` + parcels + `]}`, output: `{"sent":1,"held":["Rome"]}`},
 	}
 }
