@@ -206,7 +206,7 @@ func (d *treeDrawer) mapping(p treePlace, n *treeNode, deltas bool) {
 	n.key = pick(d, "key", nil, nil, reading("index % 2", func(s treeScope) any { return s.index % 2 }), textOnly(reading("item", func(s treeScope) any { return s.item })))
 	n.window = rapid.IntRange(1, 4).Draw(d.t, "window")
 	n.attempts = pick(d, "attempts", 1, 1, 2)
-	n.limit = pick(d, "timeout", 0, 0, 45*time.Second)
+	n.limit = pick(d, "timeout", 0, 12*time.Second, 45*time.Second)
 	n.percent = d.chance(2, "percent")
 	n.tolerates = pick(d, "count", 0, 1, 2)
 	if n.percent {

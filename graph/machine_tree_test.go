@@ -255,7 +255,7 @@ func (h *treeTest) possible(p *treePair, ending bool) []treeEvent {
 	if rapid.IntRange(0, 40).Draw(h.t, "cancels") == 0 {
 		list = append(list, treeEvent{"cancel", func() { p.s.cancel("drawn"); p.r.cancel() }})
 	}
-	if rapid.IntRange(0, 20).Draw(h.t, "ignores") == 0 {
+	if rapid.IntRange(0, 8).Draw(h.t, "ignores") == 0 {
 		list = append(list, treeEvent{"stale", func() { h.stale(p) }})
 	}
 	return list
@@ -281,6 +281,9 @@ func (h *treeTest) news(p *treePair) []treeEvent {
 		tell()
 		p.up.r.told(p.v)
 		p.up.r.settle()
+		if p.up.open() && rapid.IntRange(0, 3).Draw(h.t, "again") == 0 {
+			h.stale(p.up)
+		}
 	}}}
 }
 
@@ -385,7 +388,7 @@ func (h *treeTest) answer(p *treePair) {
 // stale are events that have nothing to do with what is open: they change nothing.
 func (h *treeTest) stale(p *treePair) {
 	before := text(p.s.t, p.s.m.Checkpoint())
-	for _, old := range h.reports {
+	for _, old := range slices.Backward(h.reports) { // the oldest would stand last
 		if old.s == p.s {
 			p.s.m.Told(p.s.now, old.report)
 		}
