@@ -155,3 +155,18 @@ func TestSchema(t *testing.T) {
 	require.Equal(t, exitUsage, r.code)
 	require.Equal(t, "error: schema: schema takes no argument; 1 arguments were given (usage)\n", r.err)
 }
+
+// A folder is what a worker is given, so it is what people want checked: all graphs
+// below it, each with the others. One without any is told, not passed over.
+func TestValidateFolder(t *testing.T) {
+	t.Parallel()
+	r := call(t.Context(), "", "validate", "../../examples/order-approval")
+	require.Equal(t, exitCompleted, r.code, r.out)
+	require.Contains(t, r.out, "order-approval.yaml")
+	require.Contains(t, r.out, "order-check.yaml")
+	for _, none := range []string{t.TempDir(), "testdata/nowhere"} {
+		r = call(t.Context(), "", "validate", none)
+		require.Equal(t, exitUsage, r.code)
+		require.Contains(t, r.out, "unreadable_file")
+	}
+}

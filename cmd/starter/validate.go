@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,9 +35,10 @@ type validation struct {
 
 func (p *program) validateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "validate FILE…",
+		Use:   "validate FILE|FOLDER…",
 		Short: "Compile documents and report everything that is wrong with them",
 		Long: "Compile documents and report everything that is wrong with them, with positions. - is standard input.\n" +
+			"Of a folder every *.yaml, *.yml and *.json file below it is taken, as a worker does.\n" +
 			"Callbacks are Go functions of a worker, so one that a document names is a warning here. So is a graph that a\n" +
 			"document names and that is not among the files; those that are, are checked together.\n" +
 			"Exit code 2 when a document has an error.",
@@ -51,7 +55,9 @@ func (p *program) validateCommand() *cobra.Command {
 func (p *program) validate(files []string) error {
 	v := validation{Valid: true, Files: []checkedFile{}}
 	for _, file := range files {
-		v.Files = append(v.Files, p.check(file))
+		for _, each := range below(file) {
+			v.Files = append(v.Files, p.check(each))
+		}
 	}
 	v.link()
 	for _, checked := range v.Files {
@@ -65,6 +71,25 @@ func (p *program) validate(files []string) error {
 		return writeSARIF(p.out, v.Diagnostics)
 	}
 	return p.print(v, v.text)
+}
+
+// below lists the graph files of a folder, in order; a file, or what cannot be
+// looked into, is itself. A folder without any is itself too, and not readable.
+func below(name string) []string {
+	var files []string
+	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || path == name && !entry.IsDir():
+			return fs.SkipAll
+		case !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil || len(files) == 0 {
+		return []string{name}
+	}
+	return files
 }
 
 // codeUnreadable is the code of a file that cannot be read at all.
