@@ -97,3 +97,21 @@ func TestARefusalListsSomePauses(t *testing.T) {
 	require.Contains(t, refused.Message, "m#1/9 and 190 more")
 	require.Less(t, len(refused.Message), 500)
 }
+
+// A map holds the input that it was given while its items run, and hands it to a
+// run of its own, so it counts to what the run carries.
+func TestTheInputOfAMapIsCarried(t *testing.T) {
+	t.Parallel()
+	doc := "entry: a\nnodes:\n  - {id: a, run: act, next: m}\n" +
+		"  - {id: m, type: map, items: \"${ state.list }\", item: {run: act}, output: 1, next: end}\n"
+	text := func(size int) string { return `"` + strings.Repeat("x", size) + `"` }
+	small := func(s *story) { s.start.Limits = graph.Limits{State: 8_000} }
+	for size, want := range map[int]graph.Status{1_000: graph.StatusCompleted, 2_500: graph.StatusFailed} {
+		s := tell(t, doc, `{"list":[`+text(2_000)+`]}`, plays{"a": {outputs(text(size))}, "m/item": {outputs(`1`)}}, small).run()
+		require.Equal(t, want, s.m.Status(), "%d: %v", size, s.m.Outcome().Failure)
+		if want == graph.StatusFailed {
+			require.Equal(t, graph.ErrTypeStateTooLarge, s.m.Outcome().Failure.Type)
+			require.Equal(t, graph.Address("m#1"), s.m.Outcome().Failure.Address, "before any item has run")
+		}
+	}
+}
