@@ -56,6 +56,9 @@ func checkChildStart(s *graph.ChildStart) error {
 	if s.Map.Items, err = value.Canonical(s.Map.Items); err != nil {
 		return fmt.Errorf("map.items: %w", err)
 	}
+	if _, failure := graph.ListItems(s.Map.Items); failure != nil {
+		return fmt.Errorf("map.items %s", failure.Message)
+	}
 	return nil
 }
 

@@ -63,6 +63,9 @@ func TestPinChild(t *testing.T) {
 		"a map that it has not": {graph: "strict", start: childOf(t, strict, func(s *graph.ChildStart) {
 			s.Map = &graph.MapStart{Node: "each", Input: json.RawMessage("1"), Items: json.RawMessage("[]")}
 		}), want: graph.ErrTypeInvalidRunOptions, message: "each"},
+		"items that are no list": {graph: "strict", start: childOf(t, strict, func(s *graph.ChildStart) {
+			s.Map = &graph.MapStart{Node: "each", Input: json.RawMessage("1"), Items: json.RawMessage("{}")}
+		}), want: graph.ErrTypeInvalidRunOptions, message: "map.items must give a list"},
 		"text behind the arguments": {graph: "strict", start: append(childOf(t, strict, nil), '1'), want: graph.ErrTypeInvalidRunOptions},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -156,7 +156,7 @@ func (m *Machine) keep(a *Activation, output json.RawMessage, delta value.Object
 // gives, or as failed. One that somebody cancelled has nothing to recover from.
 func (m *Machine) recover(a *Activation, onError *OnError, decider Decider) bool {
 	if onError == nil || a.Failure.Type == ErrTypeCancelled {
-		m.settleInner(a, Branch{Status: BranchFailed, Failure: a.Failure})
+		m.settleFailed(a, a.Failure)
 		return true
 	}
 	d := Decision{Output: onError.Output}
@@ -175,8 +175,17 @@ func (m *Machine) recover(a *Activation, onError *OnError, decider Decider) bool
 	if d.Failure == nil {
 		return true
 	}
-	m.settleInner(a, Branch{Status: BranchFailed, Failure: m.locate(a, d.Failure)})
+	m.settleFailed(a, m.locate(a, d.Failure))
 	return true
+}
+
+// settleFailed settles a branch or an item as failed. An item's failure that the
+// run cannot carry is kept in short: thousands may fail, and all are tolerated.
+func (m *Machine) settleFailed(a *Activation, f *Failure) {
+	if a.Map != "" && m.carry(a, m.cp.State, f.size(), len(m.cp.Output)) != nil {
+		f = f.bare()
+	}
+	m.settleInner(a, Branch{Status: BranchFailed, Failure: f})
 }
 
 // purge drops the activations of settled branches.

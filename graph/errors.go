@@ -96,6 +96,24 @@ type Failure struct { //nolint:errname // a failure is data first: state, routes
 	Details json.RawMessage `json:"details,omitempty"`
 }
 
+// size is about how many bytes a failure takes, with all that caused it.
+func (f *Failure) size() int {
+	size := 0
+	for ; f != nil; f = f.Cause {
+		size += len(f.Type) + len(f.Message) + len(f.Node) + len(f.Address) + len(f.Details)
+	}
+	return size
+}
+
+// bare is a failure in short: what it is and where, without what caused it.
+func (f *Failure) bare() *Failure {
+	const most = 500 // bytes of the message
+	return &Failure{
+		Type: f.Type, Message: cutText(f.Message, most), Node: f.Node, Address: f.Address,
+		Attempts: f.Attempts, Effect: f.Effect, Business: f.Business,
+	}
+}
+
 // Error makes a Failure usable as a Go error.
 func (f *Failure) Error() string {
 	at := ""

@@ -40,7 +40,7 @@ func (s *story) startChild(e graph.StartChild) {
 		t: s.t, compiled: compiled, now: s.now, plays: s.plays, closed: map[graph.Address]bool{}, graphs: s.graphs,
 		batch: s.batch, restores: s.restores,
 		start: graph.Start{
-			Input: e.Input, Now: s.now, Child: &e.Start,
+			Input: e.Input, Now: s.now, Child: &e.Start, Limits: s.start.Limits,
 			Facts: graph.RunFacts{ID: e.Start.Root + "/" + string(e.Start.Address), RunID: "r", Graph: compiled.Document.ID, Started: s.now},
 		},
 	}

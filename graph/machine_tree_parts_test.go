@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -425,7 +426,7 @@ func (r *treeRun) pauses() []treePause {
 		case v.phase == "running" && v.child != nil:
 			open = append(open, v.known.pauses...)
 		}
-		if v.owner == nil || v.owner.node.kind != "map" || v.part().key == "" {
+		if v.owner == nil || v.owner.node.kind != "map" || v.part().key == "" || v.owner.numbered(v.part().key) {
 			continue
 		}
 		for i := range open[first:] {
@@ -438,4 +439,10 @@ func (r *treeRun) pauses() []treePause {
 		}
 	}
 	return open
+}
+
+// numbered reports whether a key is the number of an item, and so no name.
+func (v *treeVisit) numbered(key string) bool {
+	number, err := strconv.Atoi(key)
+	return err == nil && number < len(v.parts)
 }

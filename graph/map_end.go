@@ -81,6 +81,11 @@ func (mp *Mapping) firstFailure() *Failure {
 func (m *Machine) finishMap(a *Activation, decider Decider) bool {
 	result := a.Returned
 	if m.cp.Child.runsMap() {
+		if len(result) > m.limits.Payload {
+			m.fail(a, Failf(ErrTypeOutputTooLarge,
+				"the result of the map has %d bytes; at most %d are handed on: let the items give less", len(result), m.limits.Payload))
+			return true
+		}
 		a.Phase, a.Input, a.Returned = PhaseEnding, json.RawMessage("null"), nil
 		m.cp.Output = result
 		return true

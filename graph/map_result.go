@@ -25,25 +25,28 @@ type mapResult struct {
 
 // result is what output and delta of the map see.
 func (mp *Mapping) result() json.RawMessage {
-	return mp.resultOf(func(*MapItem) bool { return true })
+	return mp.resultOf(func(item *MapItem) (*Failure, bool) { return item.Failure, true })
 }
 
-func (mp *Mapping) resultOf(wanted func(*MapItem) bool) json.RawMessage {
+// resultOf is the result with the items that are wanted, and their failures as
+// they are to be shown.
+func (mp *Mapping) resultOf(shown func(*MapItem) (failure *Failure, wanted bool)) json.RawMessage {
 	r := mapResult{
 		Items: []itemResult{}, Completed: mp.count(BranchCompleted),
 		Failed: mp.count(BranchFailed), Cancelled: mp.count(BranchCancelled, BranchSkipped),
 	}
 	for i := range mp.Items {
 		item := &mp.Items[i]
-		if !wanted(item) {
+		failure, wanted := shown(item)
+		if !wanted {
 			continue
 		}
 		one := itemResult{Status: item.Status, Output: orNull(item.Output), Error: value.Null(), Attempts: item.Attempts}
 		if item.Key != "" {
 			one.Key = &item.Key
 		}
-		if item.Failure != nil {
-			one.Error = item.Failure.Value()
+		if failure != nil {
+			one.Error = failure.Value()
 		}
 		r.Items = append(r.Items, one)
 	}
@@ -61,18 +64,25 @@ const (
 )
 
 // details are the result of a map that failed, for its on_error and for people.
+// When it is cut, failures for which there is no room are shown in short: an item
+// may have failed with the details of another map.
 func (mp *Mapping) details() json.RawMessage {
 	whole := mp.result()
 	if len(whole) <= maxMapDetails {
 		return whole
 	}
-	kept := 0
-	return mp.resultOf(func(item *MapItem) bool {
+	kept, room := 0, maxMapDetails
+	return mp.resultOf(func(item *MapItem) (*Failure, bool) {
 		if item.Status != BranchFailed || kept == maxMapFailed {
-			return false
+			return nil, false
 		}
 		kept++
-		return true
+		shown := item.Failure
+		if shown.size() > room {
+			shown = shown.bare()
+		}
+		room -= shown.size()
+		return shown, true
 	})
 }
 

@@ -34,7 +34,11 @@ func (m *Machine) decideMap(now time.Time, node *Node, a *Activation, decider De
 			"the list has %d items; a map takes at most %d: map over groups of them", len(mapping.Items), MaxItems))
 		return true
 	}
-	if failure := m.carry(a, m.cp.State, mapping.size(), len(m.cp.Output)); failure != nil {
+	given := mapping.size()
+	if a.owner() == "" {
+		given += len(a.Input) // it is kept for the items
+	}
+	if failure := m.carry(a, m.cp.State, given, len(m.cp.Output)); failure != nil {
 		m.fail(a, failure)
 		return true
 	}

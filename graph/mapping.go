@@ -71,10 +71,7 @@ func (mp *Mapping) size() int {
 	size := 0
 	for i := range mp.Items {
 		item := &mp.Items[i]
-		size += frame + len(item.Value) + len(item.Key) + len(item.Output)
-		if item.Failure != nil {
-			size += len(item.Failure.Message) + len(item.Failure.Details)
-		}
+		size += frame + len(item.Value) + len(item.Key) + len(item.Output) + item.Failure.size()
 	}
 	return size
 }

@@ -115,6 +115,13 @@ func (m *Machine) Started(address Address, workflowID, runID string) {
 	}
 }
 
+// Running reports whether the activity or the child of an address is wanted: it was
+// asked for, has not ended, and was not asked to stop.
+func (m *Machine) Running(address Address) bool {
+	a := m.find(address)
+	return a != nil && a.Phase == PhaseRunning
+}
+
 // Told takes a child's report. One that is older than what is known, or of a
 // child that has ended, changes nothing but for its replies.
 func (m *Machine) Told(now time.Time, r ChildReport) {

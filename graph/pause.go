@@ -90,7 +90,7 @@ func (m *Machine) alias(a *Activation, open []OpenPause) {
 	}
 	mapping := m.find(a.Map).Mapping
 	key := mapping.Items[a.Index].Key
-	if key == "" {
+	if key == "" || mapping.numbers(key) {
 		return
 	}
 	for i := range open {
@@ -102,6 +102,14 @@ func (m *Machine) alias(a *Activation, open []OpenPause) {
 			open[i].Alias = string(mapping.Base) + "/" + key + rest[len(a.Address):]
 		}
 	}
+}
+
+// numbers reports whether a key reads as the number of an item. It is no name then:
+// once that item is answered, its answer sent again would go to another one.
+func (mp *Mapping) numbers(key string) bool {
+	first, _, _ := strings.Cut(key, "/")
+	s, err := parseSegment(first)
+	return err == nil && s.Node == "" && s.Item < len(mp.Items)
 }
 
 // openPauseNode opens the pause of a pause node, or goes on with its answer
@@ -181,14 +189,22 @@ func (m *Machine) expire(now time.Time, a *Activation) {
 	m.fail(a, Failf(ErrTypePauseExpired, "nobody answered the pause in time"))
 }
 
+// maxListed is how many open pauses a message lists. There may be hundreds, and a
+// run may have as many refusals to tell at once.
+const maxListed = 10
+
 // openIDs lists the open pauses for a message.
 func openIDs(open []OpenPause) string {
 	if len(open) == 0 {
 		return "no pause is open"
 	}
-	ids := make([]string, len(open))
-	for i := range open {
-		ids[i] = string(open[i].ID)
+	var ids []string
+	for i := range min(len(open), maxListed) {
+		ids = append(ids, string(open[i].ID))
 	}
-	return fmt.Sprintf("open: %s", strings.Join(ids, ", "))
+	more := ""
+	if len(open) > maxListed {
+		more = fmt.Sprintf(" and %d more", len(open)-maxListed)
+	}
+	return fmt.Sprintf("open: %s%s", strings.Join(ids, ", "), more)
 }

@@ -12,8 +12,14 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
-// maxWorkflowID is the longest workflow id that servers take, in bytes.
-const maxWorkflowID = 1000
+// The longest ids that servers take, in bytes.
+const (
+	maxWorkflowID = 1000
+	// maxPrefix leaves a child room for what it does itself: an activity's id is the
+	// child's address and one more segment. A task that asks for a longer id fails
+	// for ever.
+	maxPrefix = 1000 - 100
+)
 
 // childID is the workflow id of a child. It holds the whole address, so that no two
 // attempts of a run's lineage share one.
@@ -22,8 +28,8 @@ func childID(e graph.StartChild) string { return e.Start.Root + "/" + string(e.S
 // startChild starts the workflow of a child graph, or of a map's own run, and
 // queues how it ends.
 func (r *run) startChild(ctx workflow.Context, e graph.StartChild) {
-	if id := childID(e); len(id) > maxWorkflowID {
-		r.push(func(now time.Time) { r.machine.End(now, e.Address, longID(id)) })
+	if id := childID(e); len(id) > maxWorkflowID || len(e.Start.Address) > maxPrefix {
+		r.push(func(now time.Time) { r.machine.End(now, e.Address, longID(e)) })
 		return
 	}
 	if e.Document != nil {
@@ -61,21 +67,30 @@ func (r *run) followChild(ctx workflow.Context, e graph.StartChild, future workf
 // has them any more, but this run is bound to them. It is no attempt, for nothing
 // of the child has run.
 func (r *run) handOver(e graph.StartChild) {
-	document := r.document(e.Graph)
+	document := r.document(e)
 	if document == nil {
 		blocked("a child cannot be started", fmt.Errorf("the pin lacks graph %q", e.Graph))
 	}
 	e.Start.Documents = r.documents(document)
-	r.push(func(time.Time) { r.wanted = append(r.wanted, e) })
+	r.push(func(now time.Time) {
+		if r.machine.Running(e.Address) {
+			r.wanted = append(r.wanted, e)
+			return
+		}
+		// It was asked to stop meanwhile, when there was nothing to be stopped.
+		r.machine.End(now, e.Address, withdrawnEnding())
+	})
 }
 
-// document is a graph of the pin. A map's own run has the graph of the map.
-func (r *run) document(id string) *graph.Document {
-	if r.pin.Document.ID == id {
+// document is the graph of a child, from the pin. A map's own run has the graph of
+// this one; a graph that it names may have the same id, when this one stands in a
+// document.
+func (r *run) document(e graph.StartChild) *graph.Document {
+	if e.Start.Fingerprint == r.pin.Fingerprint {
 		return r.pin.Document
 	}
 	for _, d := range r.pin.Graphs {
-		if d.ID == id {
+		if d.ID == e.Graph {
 			return d
 		}
 	}
@@ -88,10 +103,11 @@ func (r *run) documents(of *graph.Document) []*graph.Document {
 	return append([]*graph.Document{of}, named...)
 }
 
-// longID is how a child ends whose id no server takes.
-func longID(id string) graph.Ending {
+// longID is how a child ends whose id, or that of what it does, no server takes.
+func longID(e graph.StartChild) graph.Ending {
 	return graph.Ending{Kind: graph.Failed, Final: true, Failure: graph.Failf(graph.ErrTypeChildStartFailed,
-		"the child's workflow id would have %d bytes; at most %d are taken: nest less deeply, or give the run a shorter id", len(id), maxWorkflowID)}
+		"the child's workflow id would have %d bytes and its address %d; at most %d and %d are taken: nest less deeply, or give the nodes or the run shorter ids",
+		len(childID(e)), len(e.Start.Address), maxWorkflowID, maxPrefix)}
 }
 
 // childArguments are what a child is started with, and their bytes: its input, no

@@ -16,6 +16,7 @@ import (
 const (
 	maxReported = 256 << 10 // bytes of pauses: the server takes no long signal
 	maxReplied  = 1_000     // answers whose replies are told again
+	maxRefusal  = 500       // bytes of a reply's message: a thousand fit into a report
 )
 
 // parent is the run that started this one, and what it has been told. A run without
@@ -89,7 +90,10 @@ func (p *parent) owes() bool {
 // reply says what became of an answer that the parent handed over.
 func (p *parent) reply(request string, failure *graph.Failure) {
 	p.asked = slices.DeleteFunc(p.asked, func(asked string) bool { return asked == request })
-	reply := graph.Reply{Request: request, Failure: failure}
+	reply := graph.Reply{Request: request}
+	if failure != nil {
+		reply.Failure = graph.Failf(failure.Type, "%s", cut(failure.Message, maxRefusal))
+	}
 	p.due = append(p.due, reply)
 	if len(p.replied) >= maxReplied {
 		p.replied = p.replied[1:]
@@ -109,13 +113,13 @@ func (p *parent) known(request string) bool {
 	return slices.Contains(p.asked, request)
 }
 
-// fitting are the pauses that fit into a report, the first of them. The others go
-// with the next one.
+// fitting are the pauses that fit into a report, the first of them and at least
+// one. The others go with the next one.
 func fitting(pauses []graph.OpenPause) []graph.OpenPause {
 	size := 0
 	for i, p := range pauses {
 		raw, err := json.Marshal(p)
-		if size += len(raw); err != nil || size > maxReported {
+		if size += len(raw); i > 0 && (err != nil || size > maxReported) {
 			return pauses[:i]
 		}
 	}

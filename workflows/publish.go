@@ -11,9 +11,12 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
-// maxWaiting is how many pause ids the search attribute lists: the server ends
-// a run whose attribute is too long.
-const maxWaiting = 20
+// How much the search attribute of waiting pauses holds: the server ends a run
+// whose attribute has more than 2,048 bytes.
+const (
+	maxWaiting      = 20    // pause ids
+	maxWaitingBytes = 1_900 // of them as JSON; a number of further ones fits behind
+)
 
 // attributes is what the search attributes of the run say.
 type attributes struct {
@@ -58,10 +61,11 @@ func (r *run) updates(now attributes) []temporal.SearchAttributeUpdate {
 
 // waitingIDs are the ids of open pauses as the attribute lists them.
 func waitingIDs(pauses []graph.OpenPause) []string {
-	ids := []string{}
+	const frame = len(`"",`)
+	ids, size := []string{}, 0
 	for i, p := range pauses {
-		if i == maxWaiting {
-			return append(ids, fmt.Sprintf("+%d", len(pauses)-maxWaiting))
+		if size += len(p.ID) + frame; i == maxWaiting || size > maxWaitingBytes {
+			return append(ids, fmt.Sprintf("+%d", len(pauses)-i))
 		}
 		ids = append(ids, string(p.ID))
 	}
