@@ -1,0 +1,65 @@
+package admission
+
+import "time"
+
+// answer says to everybody who asked since the last turn what became of it.
+// What was not granted now meets its overflow: it is refused, or finds a place
+// in the queue, or none.
+func (b *Book) answer(t int64) {
+	for _, e := range b.newcomers {
+		if e.ended || e.phase == phaseHeld {
+			continue
+		}
+		if answer := b.overflow(t, e); answer != "" {
+			b.resolve(t, e, answer)
+			continue
+		}
+		b.seat(e)
+		b.arrange(e)
+		b.out = append(b.out, b.queuedAnswer(t, e))
+	}
+	b.newcomers = nil
+	for _, e := range b.again {
+		if e.ended {
+			continue
+		}
+		d := b.queuedAnswer(t, e)
+		if e.phase == phaseHeld {
+			d = b.granted(t, e)
+		}
+		d.Repeated = true
+		b.out = append(b.out, d)
+	}
+	b.again = nil
+}
+
+// overflow is why an entry that cannot be granted now cannot wait either; empty
+// if it can.
+func (b *Book) overflow(t int64, e *entry) Answer {
+	f := e.lane.flow
+	switch {
+	case e.overflow == OverflowReject:
+		return AnswerLimitReached
+	case b.queued >= b.rules.MaxQueue:
+		return AnswerQueueFull
+	case b.queued > f.queued && f.queued >= b.rules.share():
+		return AnswerQueueFull
+	}
+	for _, g := range e.lane.gates {
+		if g.bound != None && g.queued >= g.bound {
+			return AnswerQueueFull
+		}
+	}
+	if e.deadline <= t {
+		return AnswerDeadlineExceeded
+	}
+	return ""
+}
+
+func (b *Book) queuedAnswer(t int64, e *entry) Decision {
+	why := b.why(t, e)
+	return Decision{
+		ID: e.id, Owner: e.owner, Agent: e.agent, Answer: AnswerQueued, Lease: moment(e.lease),
+		Waited: time.Duration(t - e.submitted), Reason: why.reason, Key: why.key, NextCheck: moment(why.next),
+	}
+}
