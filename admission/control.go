@@ -186,7 +186,7 @@ func (b *Book) refresh(t int64, g *gate) {
 		return
 	}
 	rate, known := b.rules.rates.find(g.name)
-	if g.known = known; known {
+	if g.known = known; known && rate != g.meter.rate {
 		g.meter.change(t, rate)
 		g.limit = rate.Limit
 	}

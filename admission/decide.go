@@ -11,16 +11,13 @@ import (
 func (b *Book) Decide(now time.Time) Turn {
 	t := b.tick(now)
 	b.ring(t)
-	more := false
 	if !b.halted {
 		b.wakeRates(t)
 		b.promote(t)
 		b.arm(t)
-		more = b.grantAll(t)
 	}
-	if !more {
-		b.answer(t)
-	}
+	left := GrantsPerTurn
+	more := b.grantAll(t, &left) || b.answer(t, &left)
 	b.memory.forget(t)
 	b.tidy(t)
 	turn := Turn{Decisions: b.out, Ask: b.asked, More: more}
@@ -42,17 +39,20 @@ func (b *Book) wakeRates(t int64) {
 }
 
 // grantAll grants the claims that fit, then heads by rank, until nothing is
-// eligible. It reports whether it stopped at GrantsPerTurn instead.
-func (b *Book) grantAll(t int64) (more bool) {
-	left := GrantsPerTurn
+// eligible. It reports whether it stopped instead, because no more are left for
+// this turn.
+func (b *Book) grantAll(t int64, left *int) (more bool) {
+	if b.halted {
+		return false
+	}
 	for _, e := range slices.Clone(b.claims) {
 		if e.lane.held != e || b.obstacle(t, e) != nil {
 			continue
 		}
-		if left == 0 {
+		if *left == 0 {
 			return true
 		}
-		left--
+		*left--
 		b.grant(t, e)
 	}
 	var aside []*lane // failed at a gate that is still being gone through
@@ -62,14 +62,14 @@ func (b *Book) grantAll(t int64) (more bool) {
 			break
 		}
 		g := b.obstacle(t, l.queue[0])
-		if g == nil && left == 0 {
+		if g == nil && *left == 0 {
 			more = true // the lane stays where it is
 			break
 		}
 		l.take()
 		switch {
 		case g == nil:
-			left--
+			*left--
 			b.grant(t, l.queue[0])
 		case g.touched:
 			l.blocked = g

@@ -72,6 +72,8 @@ func (e *entry) due() int64 {
 	switch {
 	case e.phase == phaseHeld:
 		return min(at, e.hold)
+	case !e.seated && e.phase == phaseAsleep:
+		return e.visible
 	case !e.seated:
 		return never // its answer of this turn comes first
 	case e.phase == phaseAsleep:

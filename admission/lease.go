@@ -110,7 +110,7 @@ func (b *Book) ring(t int64) {
 			b.resolve(t, e, answer)
 			continue
 		}
-		if e.lease <= t {
+		if e.lease <= t && e.answered() {
 			if !slices.Contains(b.asked, e.owner) {
 				b.asked = append(b.asked, e.owner)
 			}
@@ -127,6 +127,8 @@ func (b *Book) ring(t int64) {
 // overdue is how the clock ends the entry; empty if it does not.
 func (e *entry) overdue(t int64) Answer {
 	switch {
+	case !e.answered():
+		return ""
 	case e.suspect > 0 && e.suspect <= t:
 		return AnswerCancelled
 	case e.lease <= t && !e.owner.asked():
@@ -138,6 +140,10 @@ func (e *entry) overdue(t int64) Answer {
 	}
 	return ""
 }
+
+// answered tells whether a turn has said what became of the entry. Before that
+// the clock does not end it.
+func (e *entry) answered() bool { return e.seated || e.phase == phaseHeld }
 
 // next is when the clock alone has something to do.
 func (b *Book) next(t int64) int64 {

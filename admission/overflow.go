@@ -4,14 +4,21 @@ import "time"
 
 // answer says to everybody who asked since the last turn what became of it.
 // What was not granted now meets its overflow: it is refused, or finds a place
-// in the queue, or none.
-func (b *Book) answer(t int64) {
-	for _, e := range b.newcomers {
+// in the queue, or none. One that is refused may have stood before others, who
+// are then granted before the next is answered. It reports whether no grants
+// are left for that.
+func (b *Book) answer(t int64, left *int) (more bool) {
+	for len(b.newcomers) > 0 {
+		e := b.newcomers[0]
+		b.newcomers = b.newcomers[1:]
 		if e.ended || e.phase == phaseHeld {
 			continue
 		}
 		if answer := b.overflow(t, e); answer != "" {
 			b.resolve(t, e, answer)
+			if b.grantAll(t, left) {
+				return true
+			}
 			continue
 		}
 		b.seat(e)
@@ -19,6 +26,12 @@ func (b *Book) answer(t int64) {
 		b.out = append(b.out, b.queuedAnswer(t, e))
 	}
 	b.newcomers = nil
+	b.answerAgain(t)
+	return false
+}
+
+// answerAgain says to those who asked again how they stand.
+func (b *Book) answerAgain(t int64) {
 	for _, e := range b.again {
 		if e.ended {
 			continue

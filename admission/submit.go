@@ -147,4 +147,5 @@ func (b *Book) enter(t int64, e *entry, f *flow) {
 	}
 	b.newcomers = append(b.newcomers, e)
 	b.queue(t, e, f)
+	b.arrange(e)
 }
