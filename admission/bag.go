@@ -24,6 +24,11 @@ func (b *bag[T]) remove(v T) {
 	*b = (*b)[:last]
 }
 
+// hope is a flow among those that have a candidate for a claim.
+type hope struct{ *flow }
+
+func (h hope) slot() *int { return &h.hoping }
+
 func (e *entry) slot() *int { return &e.nth }
 func (l *lane) slot() *int  { return &l.nth }
 func (f *flow) slot() *int  { return &f.nth }

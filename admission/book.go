@@ -20,14 +20,16 @@ type Book struct {
 	token uint64 // of the latest grant
 	seq   uint64 // of the latest submit
 	v     int64  // virtual time: the start of the latest grant
+	ahead int64  // the greatest tag of all flows
 
 	entries map[string]*entry
 	all     bag[*entry]
-	owners  map[Owner][]*entry // by seq
+	owners  map[Owner]*bag[mate]
 	signs   map[string]*lane
 	lanes   bag[*lane]
 	names   map[string]*flow
 	flows   bag[*flow]
+	hopeful bag[hope] // flows with candidates for a claim
 	gates   gates
 	holds   bag[*hold]
 
@@ -58,7 +60,7 @@ func newBook(l Limits, over Overrides) *Book {
 	return &Book{
 		limits: l, over: over, rules: compile(l, over),
 		entries: map[string]*entry{},
-		owners:  map[Owner][]*entry{},
+		owners:  map[Owner]*bag[mate]{},
 		signs:   map[string]*lane{},
 		names:   map[string]*flow{},
 		gates:   gates{keys: map[string]*gate{}, rates: map[string]*gate{}},

@@ -10,8 +10,8 @@ import (
 // claim only keeps others out, and whatever lets others in runs this first.
 func (b *Book) promote(t int64) {
 	var next []*entry
-	for _, f := range b.flows {
-		if e := b.ripe(t, f); e != nil {
+	for _, h := range b.hopeful {
+		if e := b.ripe(t, h.flow); e != nil {
 			next = append(next, e)
 		}
 	}
@@ -25,7 +25,7 @@ func (b *Book) promote(t int64) {
 
 // ripe is the head of the flow that becomes its claim now, if one does.
 func (b *Book) ripe(t int64, f *flow) *entry {
-	if len(f.candidates) == 0 || f.candidates[0].since+int64(b.rules.Patience) > t {
+	if f.candidates[0].since+int64(b.rules.Patience) > t {
 		return nil
 	}
 	// After a claim the flow's turn comes when its share allows it, when

@@ -128,13 +128,6 @@ func (b *Book) Drain(now time.Time) {
 	}
 }
 
-// inOrder lists all entries by their submit.
-func (b *Book) inOrder() []*entry {
-	all := slices.Clone(b.all)
-	slices.SortFunc(all, func(x, y *entry) int { return int(int64(x.seq) - int64(y.seq)) })
-	return all
-}
-
 // reconsider brings every gate, flow and waiting request in line with the
 // limits and pauses of now. It is rare, so it goes through all of them, and
 // has every lane tried again.

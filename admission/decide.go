@@ -18,6 +18,9 @@ func (b *Book) Decide(now time.Time) Turn {
 	}
 	left := GrantsPerTurn
 	more := b.grantAll(t, &left) || b.answer(t, &left)
+	if b.queued == 0 && !more {
+		b.v = b.ahead // nobody waits: the round is over, and all flows are even
+	}
 	b.memory.forget(t)
 	b.tidy(t)
 	turn := Turn{Decisions: b.out, Ask: b.asked, More: more}
@@ -137,6 +140,7 @@ func (b *Book) grant(t int64, e *entry) {
 		}
 	}
 	start := f.charge(b.v, e.cost())
+	b.ahead = max(b.ahead, f.tag)
 	if claim {
 		f.claimed = t
 	} else {

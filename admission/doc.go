@@ -33,7 +33,8 @@
 //   - A priority moves a request by at most [Limits.Boost], so it is passed
 //     only by what arrives within twice that time.
 //   - Flows share by start-time fair queueing: each grant moves the flow's tag
-//     on by its cost over its weight. An idle flow saves up nothing.
+//     on by its cost over its weight. An idle flow saves up nothing, and when
+//     nobody waits all flows are even again.
 //   - A request for several keys or units that is head of its lane and has
 //     waited for [Limits.Patience] becomes a claim: room on its keys is kept
 //     for it. A flow has one claim at a time, and claims on common keys take

@@ -49,6 +49,7 @@ type entry struct {
 	alarm int64 // when something is due; never, while it is in no heap
 	bell  int   // in Book.alarms
 	nth   int   // in Book.all
+	among int   // in the bag of its owner
 	ended bool
 }
 

@@ -114,19 +114,16 @@ func (b *Book) why(t int64, e *entry) why {
 }
 
 // stuck is the gate that holds up the head of a lane, or an entry that stands
-// aside.
+// aside. One that lets nobody pass says more than one that is full.
 func (b *Book) stuck(t int64, e, head *entry) *gate {
-	if e.phase != phaseAside {
-		return b.obstacle(t, head)
-	}
-	for _, list := range [][]use{e.uses, e.costs} {
+	for _, list := range [][]use{head.uses, head.costs} {
 		for _, u := range list {
-			if !u.gate.fits(u.units) {
+			if !u.gate.usable() || e.phase == phaseAside && !u.gate.fits(u.units) {
 				return u.gate
 			}
 		}
 	}
-	return nil
+	return b.obstacle(t, head)
 }
 
 func (b *Book) reason(t int64, g *gate, head *entry) Reason {

@@ -15,6 +15,7 @@ type flow struct {
 
 	claimed    int64 // when its last claim was granted; 0: never, or long ago
 	candidates heap[*candidate]
+	hoping     int // in Book.hopeful
 }
 
 // charge moves the tag on for a grant of some cost, and gives its start.

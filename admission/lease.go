@@ -54,7 +54,7 @@ func (b *Book) Confirm(now time.Time, c Confirmation) (unknown []string) {
 			unknown = append(unknown, id)
 		}
 	}
-	for _, e := range b.owners[c.Owner] {
+	for _, e := range b.of(c.Owner) {
 		if named[e.id] || e.suspect > 0 || c.Upto > 0 && e.number > c.Upto {
 			continue
 		}
@@ -67,7 +67,7 @@ func (b *Book) Confirm(now time.Time, c Confirmation) (unknown []string) {
 // Alive says that an owner named in [Turn.Ask] still runs.
 func (b *Book) Alive(now time.Time, o Owner) {
 	t := b.tick(now)
-	for _, e := range b.owners[o] {
+	for _, e := range b.of(o) {
 		e.lease = after(t, b.rules.Lease)
 		b.arrange(e)
 	}
@@ -77,7 +77,7 @@ func (b *Book) Alive(now time.Time, o Owner) {
 // for ends [AnswerOwnerGone]. It gives the number of requests that ended.
 func (b *Book) Gone(now time.Time, o Owner) int {
 	t := b.tick(now)
-	all := slices.Clone(b.owners[o])
+	all := b.of(o)
 	for _, e := range all {
 		b.resolve(t, e, AnswerOwnerGone)
 	}

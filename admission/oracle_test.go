@@ -25,15 +25,15 @@ type world struct {
 	tokens  uint64
 	submits uint64
 	virtual int64
-	tags    map[string]int64 // per flow
-	claimed map[string]int64 // per flow: last grant of a claim
-	tat     map[string]int64 // per rate
-	step    map[string]int64 // per rate: of its last rate that was not 0
+	tags    map[string]int64          // per flow
+	claimed map[string]int64          // per flow: last grant of a claim
+	tat     map[string]int64          // per rate
+	step    map[string]int64          // per rate: of its last rate that was not 0
 	last    map[string]admission.Rate // per rate: as it was known last
 
-	live   []*ask
-	grips  []*grip
-	claims []*ask
+	live     []*ask
+	grips    []*grip
+	claims   []*ask
 	standing []*ask // the claims that stand, as the latest turn settled it
 
 	cancelled map[string]int64 // id: refused until
@@ -381,6 +381,11 @@ func (w *world) turn(now int64) {
 		w.grantAll()
 	}
 	w.reply()
+	if !slices.ContainsFunc(w.live, func(a *ask) bool { return a.waits }) {
+		for _, tag := range w.tags { // nobody waits: all are even
+			w.virtual = max(w.virtual, tag)
+		}
+	}
 }
 
 // grantAll grants the claims that fit, then by rank until nothing is eligible.

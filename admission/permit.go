@@ -1,9 +1,6 @@
 package admission
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // permit makes the entry a holder.
 func (b *Book) permit(t int64, e *entry) {
@@ -44,14 +41,7 @@ func (b *Book) resolve(t int64, e *entry, answer Answer) {
 	if e.bell >= 0 {
 		b.alarms.remove(bell{e})
 	}
-	delete(b.entries, e.id)
-	b.all.remove(e)
-	mine := b.owners[e.owner]
-	if mine = slices.Delete(mine, slices.Index(mine, e), slices.Index(mine, e)+1); len(mine) == 0 {
-		delete(b.owners, e.owner)
-	} else {
-		b.owners[e.owner] = mine
-	}
+	b.strike(e)
 	e.ended = true
 	if answer == AnswerDraining || answer == AnswerQueueFull || answer == AnswerLimitReached {
 		d.NextCheck = moment(after(t, b.rules.Recheck))

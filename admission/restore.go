@@ -8,11 +8,12 @@ func Restore(s State) (*Book, error) {
 	}
 	b := newBook(s.Limits, s.Overrides)
 	b.paused, b.halted, b.drain = append(b.paused, s.Paused...), s.Halted, s.Draining
-	b.clock, b.token, b.seq, b.v = s.Clock, s.Token, s.Seq, s.Virtual
+	b.clock, b.token, b.seq, b.v, b.ahead = s.Clock, s.Token, s.Seq, s.Virtual, s.Virtual
 	b.out = append(b.out, s.Pending...)
 	for _, w := range s.Flows {
 		f := b.flow(w.Flow)
 		f.tag, f.claimed = w.Tag, w.Claimed
+		b.ahead = max(b.ahead, f.tag)
 	}
 	b.readGates(&s)
 	holds := map[uint64]*hold{}
@@ -86,9 +87,7 @@ func (b *Book) readEntry(s *EntryState, holds map[uint64]*hold) {
 		holds[token].refs++
 		e.inherited = append(e.inherited, holds[token])
 	}
-	b.entries[e.id] = e
-	b.all.add(e)
-	b.owners[e.owner] = append(b.owners[e.owner], e)
+	b.enroll(e)
 	if s.Token > 0 {
 		e.phase, e.token, e.granted, e.hold = phaseHeld, s.Token, s.Granted, endless(s.Until)
 		e.own = holds[s.Token]

@@ -208,25 +208,31 @@ func (s State) Size() int {
 // Shed makes the book small enough for a State of at most so many bytes: it
 // forgets the oldest endings, then turns away the newest waiting requests with
 // [AnswerQueueFull]. Permits and tombstones stay, whatever their size. It gives
-// the size that was reached.
+// the size that was reached once a turn has taken the answers.
 func (b *Book) Shed(now time.Time, most int) int {
 	t := b.tick(now)
-	size := b.State().Size()
-	for size > most && len(b.memory.endings) > 0 {
-		for range (len(b.memory.endings) + 1) / 2 {
+	for {
+		s := b.State()
+		s.Pending = nil
+		size := s.Size()
+		if size <= most || !b.shedSome(t) {
+			return size
+		}
+	}
+}
+
+// shedSome gives up half of the endings, else an eighth of those that wait; not
+// ok if there is nothing left to give.
+func (b *Book) shedSome(t int64) bool {
+	if n := len(b.memory.endings); n > 0 {
+		for range (n + 1) / 2 {
 			b.memory.dropEnding()
 		}
-		size = b.State().Size()
+		return true
 	}
-	for size > most {
-		waiting := slices.DeleteFunc(b.inOrder(), func(e *entry) bool { return e.phase == phaseHeld })
-		if len(waiting) == 0 {
-			break
-		}
-		for _, e := range waiting[len(waiting)-(len(waiting)+7)/8:] {
-			b.resolve(t, e, AnswerQueueFull)
-		}
-		size = b.State().Size()
+	waiting := slices.DeleteFunc(b.inOrder(), func(e *entry) bool { return e.phase == phaseHeld })
+	for _, e := range waiting[len(waiting)-(len(waiting)+7)/8:] {
+		b.resolve(t, e, AnswerQueueFull)
 	}
-	return size
+	return len(waiting) > 0
 }

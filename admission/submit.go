@@ -139,9 +139,7 @@ func (b *Book) refuse(t int64, e *entry, answer Answer, key string) {
 
 // enter puts an entry into the book.
 func (b *Book) enter(t int64, e *entry, f *flow) {
-	b.entries[e.id] = e
-	b.all.add(e)
-	b.owners[e.owner] = append(b.owners[e.owner], e)
+	b.enroll(e)
 	for _, h := range e.inherited {
 		h.refs++
 	}

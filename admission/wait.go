@@ -83,16 +83,21 @@ func (b *Book) settle(l *lane) {
 // offer keeps the list of possible claims: the lane stands there while its
 // head may become one.
 func (b *Book) offer(l *lane) {
-	c := &l.candidate
+	c, f := &l.candidate, l.flow
 	if c.at >= 0 {
-		l.flow.candidates.remove(c)
+		if f.candidates.remove(c); len(f.candidates) == 0 {
+			b.hopeful.remove(hope{f})
+		}
 	}
 	if l.held != nil || len(l.queue) == 0 || b.rules.Patience == None {
 		return
 	}
 	if head := l.queue[0]; head.wide && !head.claiming && head.feasible() {
+		if len(f.candidates) == 0 {
+			b.hopeful.add(hope{f})
+		}
 		c.since, c.seq = head.since, head.seq
-		l.flow.candidates.push(c)
+		f.candidates.push(c)
 	}
 }
 
