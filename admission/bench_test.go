@@ -84,19 +84,23 @@ func BenchmarkGrant(b *testing.B) {
 		{"one-agent", admission.Limits{DefaultAgent: 64}, func(int) admission.Request { return request("x", "a") }},
 		{"64-agents", admission.Limits{Global: 256, DefaultAgent: 8}, func(i int) admission.Request { return request("x", fmt.Sprint("a", i%64)) }},
 		{
-			"100-flows", admission.Limits{Keys: keys("A=64")},
+			"100-flows",
+			admission.Limits{Keys: keys("A=64")},
 			func(i int) admission.Request { return named("A=1", i%100) },
 		},
 		{
-			"crossing-keys", admission.Limits{Keys: append(many("p", 20, 6), many("r", 20, 6)...)},
+			"crossing-keys",
+			admission.Limits{Keys: append(many("p", 20, 6), many("r", 20, 6)...)},
 			func(i int) admission.Request { return named(fmt.Sprintf("p%d=1,r%d=1", i%20, i/20%20), i%4) },
 		},
 		{
-			"4000-lanes", admission.Limits{Keys: append(keys("A=64"), admission.KeyLimit{Key: "p*", Limit: 1})},
+			"4000-lanes",
+			admission.Limits{Keys: append(keys("A=64"), admission.KeyLimit{Key: "p*", Limit: 1})},
 			func(i int) admission.Request { return named(fmt.Sprintf("A=1,p%d=1", i%4000), 0) },
 		},
 		{
-			"4000-flows", admission.Limits{Keys: keys("A=64")},
+			"4000-flows",
+			admission.Limits{Keys: keys("A=64")},
 			func(i int) admission.Request { return named("A=1", i%4000) },
 		},
 	} {

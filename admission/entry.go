@@ -62,7 +62,7 @@ type bell struct{ *entry }
 
 func (b bell) less(o bell) bool { return b.alarm < o.alarm || b.alarm == o.alarm && b.seq < o.seq }
 
-func (b bell) place() *int { return &b.entry.bell }
+func (b bell) place() *int { return &b.bell }
 
 // due is when something must be done about the entry.
 func (e *entry) due() int64 {

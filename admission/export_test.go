@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -59,6 +60,11 @@ func (b *Book) checkLane(l *lane) error {
 	if l.row != nil && l.row.spot != &b.fresh && l.row.spot != &l.blocked.parked {
 		return fmt.Errorf("lane %q is parked elsewhere than where it failed", l.sign)
 	}
+	if l.row != nil {
+		if err := errors.Join(sound(l.row.lanes), sound(l.row.spot.behind), sound(l.row.spot.ahead)); err != nil {
+			return err
+		}
+	}
 	if l.members < len(l.queue) || l.members == 0 {
 		return fmt.Errorf("lane %q counts %d members of %d", l.sign, l.members, len(l.queue))
 	}
@@ -113,7 +119,7 @@ func on(call string, do func(*Book)) func(*Book, string) {
 // deafen parks what was to be tried, and forgets which gates gained room.
 func deafen(b *Book) {
 	for !b.fresh.empty() {
-		l := b.fresh.rows[0].lanes[0]
+		l := b.fresh.first(b.v).lanes[0]
 		l.take()
 		b.park(l, l.gates[0])
 	}

@@ -171,9 +171,11 @@ func (b *Book) next(t int64) int64 {
 func (g *gate) wakeAt(t int64) int64 {
 	if g.open(t, g.least) {
 		g.least = g.meter.rate.burst() + 1
-		for _, r := range g.parked.rows {
-			for _, l := range r.lanes {
-				g.least = min(g.least, l.queue[0].units(g))
+		for _, rows := range []heap[*row]{g.parked.behind, g.parked.ahead} {
+			for _, r := range rows {
+				for _, l := range r.lanes {
+					g.least = min(g.least, l.queue[0].units(g))
+				}
 			}
 		}
 	}

@@ -60,8 +60,8 @@ func (w *world) submit(now int64, r admission.Request) {
 		w.repeats = append(w.repeats, a)
 		return
 	}
-	for i := len(w.ended) - 1; i >= 0; i-- {
-		if e := w.ended[i]; e.id == r.ID && w.now < e.at+600*second {
+	for _, e := range slices.Backward(w.ended) {
+		if e.id == r.ID && w.now < e.at+600*second {
 			w.say(r.ID, e.answer, true)
 			return
 		}

@@ -1,6 +1,9 @@
 package admission
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // answer says to everybody who asked since the last turn what became of it.
 // What was not granted now meets its overflow: it is refused, or finds a place
@@ -8,15 +11,14 @@ import "time"
 // are then granted before the next is answered. It reports whether no grants
 // are left for that.
 func (b *Book) answer(t int64, left *int) (more bool) {
-	for len(b.newcomers) > 0 {
-		e := b.newcomers[0]
-		b.newcomers = b.newcomers[1:]
+	for i, e := range b.newcomers {
 		if e.ended || e.phase == phaseHeld {
 			continue
 		}
 		if answer := b.overflow(t, e); answer != "" {
 			b.resolve(t, e, answer)
 			if b.grantAll(t, left) {
+				b.newcomers = slices.Delete(b.newcomers, 0, i+1)
 				return true
 			}
 			continue
@@ -25,7 +27,8 @@ func (b *Book) answer(t int64, left *int) (more bool) {
 		b.arrange(e)
 		b.out = append(b.out, b.queuedAnswer(t, e))
 	}
-	b.newcomers = nil
+	clear(b.newcomers)
+	b.newcomers = b.newcomers[:0]
 	b.answerAgain(t)
 	return false
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tidemill/tidemill/admission"
 )
 
-func rates(key string, r admission.Rate) admission.Limits {
-	return admission.Limits{Rates: []admission.KeyRate{{Key: key, Rate: r}}, MaxQueue: 4000}
+func rated(r admission.Rate) admission.Limits {
+	return admission.Limits{Rates: []admission.KeyRate{{Key: "R", Rate: r}}, MaxQueue: 4000}
 }
 
 // mostIn is the greatest number of grants in any window.
@@ -32,10 +32,12 @@ func mostIn(grants []time.Time, window time.Duration) (most int) {
 func TestRateHoldsInEveryWindow(t *testing.T) {
 	t.Parallel()
 	for _, r := range []admission.Rate{
-		{Limit: 3, Per: time.Second}, {Limit: 7, Per: time.Second, Burst: 1}, {Limit: 100, Per: time.Minute, Burst: 20},
+		{Limit: 3, Per: time.Second},
+		{Limit: 7, Per: time.Second, Burst: 1},
+		{Limit: 100, Per: time.Minute, Burst: 20},
 		{Limit: 1, Per: 3 * time.Second, Burst: 4},
 	} {
-		l := rates("R", r)
+		l := rated(r)
 		l.MaxQueue = 100
 		d := setup(t, l)
 		d.every = 50
@@ -75,7 +77,7 @@ func TestRateHoldsInEveryWindow(t *testing.T) {
 func TestBurstIsExplicit(t *testing.T) {
 	t.Parallel() // 59
 	for burst, want := range map[int]int{0: 5, 1: 1, 3: 3, 8: 8} {
-		d := setup(t, rates("R", admission.Rate{Limit: 5, Per: time.Minute, Burst: burst}))
+		d := setup(t, rated(admission.Rate{Limit: 5, Per: time.Minute, Burst: burst}))
 		for i := range 10 {
 			d.submit(request(fmt.Sprint(i), "rate:R=1"))
 		}
@@ -91,7 +93,7 @@ func TestRateChangesLive(t *testing.T) {
 	t.Parallel()
 	fast := admission.Rate{Limit: 100, Per: time.Second, Burst: 100}
 	slow := admission.Rate{Limit: 1, Per: time.Second, Burst: 10}
-	d := setup(t, rates("R", fast))
+	d := setup(t, rated(fast))
 	d.every = 50
 	var grants []time.Time
 	for i := range 3000 {
@@ -112,7 +114,7 @@ func TestRateChangesLive(t *testing.T) {
 	require.LessOrEqual(t, mostIn(grants, time.Second), 200)
 
 	// From fast to slow after all was used: the slow rate counts from here on.
-	e := setup(t, rates("R", fast))
+	e := setup(t, rated(fast))
 	for i := range 150 {
 		e.submit(request(fmt.Sprint(i), "rate:R=1"))
 	}
@@ -126,7 +128,7 @@ func TestRateChangesLive(t *testing.T) {
 // A rate of 0 is a pause, and no division.
 func TestRateZeroPauses(t *testing.T) {
 	t.Parallel()
-	d := setup(t, rates("R", admission.Rate{Per: time.Second}))
+	d := setup(t, rated(admission.Rate{Per: time.Second}))
 	require.Equal(t, queued, d.ask(request("w", "rate:R=3"))[0])
 	require.Equal(t, "paused R", d.why("w"))
 	require.Empty(t, d.pass(time.Hour))
@@ -137,7 +139,7 @@ func TestRateZeroPauses(t *testing.T) {
 // A denied rate is charged nothing: keys and rates are taken together.
 func TestRateIsChargedOnGrantOnly(t *testing.T) {
 	t.Parallel()
-	l := rates("R", admission.Rate{Limit: 2, Per: time.Minute})
+	l := rated(admission.Rate{Limit: 2, Per: time.Minute})
 	l.Keys = keys("A=1")
 	d := setup(t, l)
 	d.ask(request("h", "A=1"))
@@ -155,7 +157,7 @@ func TestRateIsChargedOnGrantOnly(t *testing.T) {
 // back.
 func TestClaimBooksItsRate(t *testing.T) {
 	t.Parallel()
-	l := rates("R", admission.Rate{Limit: 2, Per: time.Minute})
+	l := rated(admission.Rate{Limit: 2, Per: time.Minute})
 	l.Keys, l.Patience = keys("A=1"), time.Second
 	d := setup(t, l)
 	d.ask(request("h", "A=1"), request("claim", "A=1,rate:R=2"))

@@ -26,11 +26,11 @@ type desk struct {
 	every int // turns between two checks of the book's structure
 }
 
-func setup(t testing.TB, l admission.Limits) *desk {
-	t.Helper()
+func setup(tb testing.TB, l admission.Limits) *desk {
+	tb.Helper()
 	book, err := admission.NewBook(l)
-	require.NoError(t, err)
-	return &desk{Book: book, t: t, now: noon, told: map[string]admission.Decision{}, every: 1}
+	require.NoError(tb, err)
+	return &desk{Book: book, t: tb, now: noon, told: map[string]admission.Decision{}, every: 1}
 }
 
 // ownerOf is the owner of a request of the tests: by the text before the slash,
@@ -40,7 +40,7 @@ func ownerOf(id string) admission.Owner {
 	return admission.Owner{Workflow: name, FirstRun: "run"}
 }
 
-// ask is a request that queues without a deadline: `agent` or `key=units,…`.
+// request is one that queues without a deadline: `agent` or `key=units,…`.
 func request(id, what string) admission.Request {
 	r := admission.Request{ID: id, Owner: ownerOf(id), Overflow: admission.OverflowQueue, QueueTimeout: admission.None}
 	if !strings.Contains(what, "=") {

@@ -14,9 +14,9 @@ import (
 )
 
 // busy is a book with something in every part of its state.
-func busy(t testing.TB) *desk {
-	t.Helper()
-	d := setup(t, admission.Limits{
+func busy(tb testing.TB) *desk {
+	tb.Helper()
+	d := setup(tb, admission.Limits{
 		Version: 4, Global: 3, Agents: agents("a", 1), Keys: keys("A=4,B=1,gone=2"), Patience: time.Second, Lease: time.Hour,
 		Rates: []admission.KeyRate{{Key: "R", Rate: admission.Rate{Limit: 2, Per: time.Minute}}, {Key: "old", Rate: admission.Rate{Limit: 1, Per: time.Minute}}},
 		Flows: []admission.FlowWeight{{Flow: "f", Weight: 3}}, Queues: keys("A=9"), Order: []string{"A"},
@@ -31,12 +31,12 @@ func busy(t testing.TB) *desk {
 	d.Cancel(d.now, "unseen")
 	d.pass(2 * time.Second)
 	d.free("p")
-	require.NoError(t, d.SetLimit(d.now, "B", 5))
-	require.NoError(t, d.SetRate(d.now, "X", admission.Rate{Limit: 1, Per: time.Second}))
+	require.NoError(tb, d.SetLimit(d.now, "B", 5))
+	require.NoError(tb, d.SetRate(d.now, "X", admission.Rate{Limit: 1, Per: time.Second}))
 	l := d.Limits()
 	l.Keys, l.Rates = keys("A=4,B=1"), l.Rates[:1]
 	_, err := d.SetLimits(d.now, l)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	d.Pause(d.now, "Q")
 	d.turn()
 	d.Confirm(d.now, admission.Confirmation{Owner: ownerOf("h/1"), Upto: 1})

@@ -82,7 +82,7 @@ func (b *Book) take(e *entry, r *Request) (Answer, string) {
 		}
 		own = append(own, k)
 	}
-	if b.drain && !(len(own) == 0 && len(r.Rates) == 0) {
+	if b.drain && len(own)+len(r.Rates) > 0 {
 		e.inherited = nil
 		return AnswerDraining, ""
 	}
