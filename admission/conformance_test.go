@@ -277,4 +277,7 @@ func TestAnswersAreStable(t *testing.T) {
 		admission.AnswerDeadlineExceeded, admission.AnswerOwnerGone, admission.AnswerCancelled, admission.AnswerDraining,
 		admission.AnswerInfeasible, admission.AnswerWouldDeadlock, admission.AnswerReleased, admission.AnswerHoldExceeded,
 	})
+	require.False(t, admission.Decision{Answer: admission.AnswerGranted}.Final())
+	require.False(t, admission.Decision{Answer: admission.AnswerQueued}.Final())
+	require.True(t, admission.Decision{Answer: admission.AnswerDraining}.Final())
 }

@@ -118,6 +118,7 @@ func TestLowPriorityWaitsABoundedTime(t *testing.T) {
 	t.Parallel()
 	const boost = time.Minute
 	d := setup(t, admission.Limits{Keys: keys("A=1"), Boost: boost, MaxQueue: 4000, Lease: time.Hour})
+	d.every = 100
 	d.ask(request("seed", "A=1"))
 	running := "seed"
 	low := request("low", "A=1")

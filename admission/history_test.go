@@ -17,6 +17,8 @@ import (
 
 var operations = flag.Int("operations", 20_000, "random calls over which the book is compared with the oracle")
 
+var spoils = flag.Int("spoils", 1_000, "states in which something is changed that are tried")
+
 const callsPerHistory = 250
 
 // history drives a book and the oracle through the same random calls.

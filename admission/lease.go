@@ -154,32 +154,17 @@ func (b *Book) next(t int64) int64 {
 	if b.halted {
 		return at
 	}
+	// The least cost may be that of a lane that has gone since. That wakes the
+	// book too early, once: whoever is tried and fails is counted anew.
 	for _, g := range b.gates.meter {
 		if !g.parked.empty() && g.usable() {
-			at = min(at, g.wakeAt(t))
+			at = min(at, g.meter.ready(t, g.least))
 		}
 	}
 	for _, e := range b.claims {
 		at = min(at, e.wakeAt(t))
 	}
 	return at
-}
-
-// wakeAt is when the rate is ready for one of the lanes parked here. The least
-// cost may be of a lane that has gone since; it is looked up again only when
-// it speaks for now, where nobody can be ready.
-func (g *gate) wakeAt(t int64) int64 {
-	if g.open(t, g.least) {
-		g.least = g.meter.rate.burst() + 1
-		for _, rows := range []heap[*row]{g.parked.behind, g.parked.ahead} {
-			for _, r := range rows {
-				for _, l := range r.lanes {
-					g.least = min(g.least, l.queue[0].units(g))
-				}
-			}
-		}
-	}
-	return g.meter.ready(t, g.least)
 }
 
 // wakeAt is when a rate becomes ready for a claim; never if none is awaited.

@@ -152,7 +152,7 @@ func (b *Book) writeGates(s *State) {
 			s.Lost = append(s.Lost, KeyLimit{g.name, g.limit})
 		case m != nil && (m.tat > b.clock || lost):
 			state := MeterState{Key: g.name, TAT: m.tat, Step: m.step}
-			if !g.known {
+			if !g.known && m.rate.Per > 0 {
 				rate := m.rate
 				state.Rate = &rate
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -217,49 +216,4 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	require.Equal(t, queued, d.ask(request("owed/2", "rate:r:owed=1"))[0])
 	size := d.State().Size()
 	require.Less(t, size, 100_000, "endings are forgotten after ten minutes")
-}
-
-// FuzzState reads any bytes: they are refused, or make a book that takes any
-// call and writes itself again.
-func FuzzState(f *testing.F) {
-	for seed := range uint64(12) {
-		h := newHistory(seed)
-		if found := h.run(60); found != "" {
-			f.Fatal(found)
-		}
-		raw, err := json.Marshal(h.book.State())
-		require.NoError(f, err)
-		f.Add(raw)
-	}
-	d := busy(f)
-	raw, err := json.Marshal(d.State())
-	require.NoError(f, err)
-	f.Add(raw)
-	f.Add([]byte(`{"version":1,"limits":{},"overrides":{},"clock":0,"token":0,"seq":0}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := admission.ParseState(raw)
-		if err != nil {
-			require.ErrorIs(t, err, admission.ErrInvalidState)
-			return
-		}
-		b, err := admission.Restore(s)
-		require.NoError(t, err)
-		require.NoError(t, b.Check())
-		require.Empty(t, b.Recount())
-		now := noon
-		for i := range 6 {
-			turn := b.Decide(now)
-			require.NoError(t, b.Check())
-			require.Empty(t, b.Recount())
-			for _, o := range turn.Ask {
-				b.Gone(now, o)
-			}
-			for _, p := range b.Holders(now, 2) {
-				b.Release(now, p.ID, p.Token)
-			}
-			_ = b.Submit(now, request(strings.Repeat("x", i+1), "A=1"))
-			now = now.Add(time.Minute)
-		}
-		reborn(t, b)
-	})
 }
