@@ -273,7 +273,7 @@ func (w *world) cancel(now int64, id string) admission.Result {
 	case a == nil:
 		return admission.ResultNotFound
 	case a.token > 0:
-		w.finish(a, admission.AnswerReleased)
+		w.finish(a, admission.AnswerCancelled)
 		return admission.ResultReleased
 	}
 	w.finish(a, admission.AnswerCancelled)

@@ -89,10 +89,10 @@ func (b *Book) Release(now time.Time, id string, token uint64) Result {
 	return ResultReleased
 }
 
-// Cancel ends a request in whatever state it is: one that waits is answered
-// [AnswerCancelled], a permit is given back. For as long as the lease of a
-// message lasts the id is refused, even if it has not been seen yet: the
-// request may still be on its way.
+// Cancel ends a request in whatever state it is, with [AnswerCancelled]; a
+// permit is given back. For as long as the lease of a message lasts the id is
+// refused, even if it has not been seen yet: the request may still be on its
+// way.
 func (b *Book) Cancel(now time.Time, id string) Result {
 	t := b.tick(now)
 	b.memory.bury(id, after(t, b.rules.Lease))
@@ -101,7 +101,7 @@ func (b *Book) Cancel(now time.Time, id string) Result {
 	case e == nil:
 		return ResultNotFound
 	case e.phase == phaseHeld:
-		b.resolve(t, e, AnswerReleased)
+		b.resolve(t, e, AnswerCancelled)
 		return ResultReleased
 	default:
 		b.resolve(t, e, AnswerCancelled)
