@@ -32,7 +32,8 @@ type history struct {
 
 	lowered map[string]bool // keys whose limit was lowered below what is in use
 	plant   func(*admission.Book, string)
-	rush    int // most requests of one call
+	rush    int  // most requests of one call
+	crowd   bool // many flows, few keys, and nothing but requests, releases and turns
 	calls   int
 	grants  int
 }
@@ -40,6 +41,7 @@ type history struct {
 func newHistory(seed uint64) *history {
 	h := &history{Rand: rand.New(rand.NewPCG(seed, 0)), now: noon, lowered: map[string]bool{}}
 	h.rush = pick(h, 1, 2, 5)
+	h.crowd = seed%4 == 3
 	l := h.drawLimits()
 	book, err := admission.NewBook(l)
 	if err != nil {
@@ -68,6 +70,12 @@ func (h *history) drawLimits() admission.Limits {
 		Boost: time.Minute, Patience: time.Duration(1+h.IntN(12)) * time.Second, Lease: time.Duration(10+h.IntN(30)) * time.Second,
 		MaxHold: pick(h, admission.None, 90*time.Second), Recheck: time.Second,
 	}
+	if h.crowd {
+		l.Queues, l.MaxQueue, l.FlowShare, l.QueueTimeout, l.Lease = nil, 60, 100, time.Hour, time.Hour
+		for i := range 8 {
+			l.Flows = append(l.Flows, admission.FlowWeight{Flow: fmt.Sprint("crowd", i), Weight: 1 + h.IntN(9)})
+		}
+	}
 	return l
 }
 
@@ -89,7 +97,17 @@ func (h *history) id() string {
 	return h.ids[max(0, len(h.ids)-1-h.IntN(25))]
 }
 
+// drawCrowd makes a request of a crowd: a key or two, of one of many flows.
+func (h *history) drawCrowd() admission.Request {
+	r := request(fmt.Sprint("q", len(h.ids)), pick(h, "A=1", "A=1", "A=2", "B=1", "A=1,B=1"))
+	r.Owner, r.Flow = h.owner(), fmt.Sprint("crowd", h.IntN(8))
+	return r
+}
+
 func (h *history) drawRequest() admission.Request {
+	if h.crowd {
+		return h.drawCrowd()
+	}
 	r := admission.Request{
 		ID: fmt.Sprint("q", len(h.ids)), Owner: h.owner(), Number: uint64(h.IntN(4)),
 		Flow: pick(h, "", "", "f", "g", "h"), Overflow: pick(h, "", admission.OverflowQueue, admission.OverflowQueue),
@@ -134,7 +152,11 @@ func (h *history) drawRequest() admission.Request {
 func (h *history) step(t require.TestingT) {
 	h.calls++
 	n := h.now.UnixNano()
-	switch k := h.IntN(100); {
+	k := h.IntN(100)
+	if h.crowd {
+		k = pick(h, 0, 38, 38, 99)
+	}
+	switch {
 	case k < 36:
 		h.submit(t)
 		for range h.IntN(h.rush) {
@@ -184,6 +206,9 @@ func (h *history) submit(t require.TestingT) {
 // pace is how far time moves before a turn; often to the very moment that the
 // last turn named.
 func (h *history) pace() time.Duration {
+	if h.crowd {
+		return time.Duration(h.IntN(400)) * time.Millisecond
+	}
 	switch h.IntN(6) {
 	case 0:
 		return 0
