@@ -77,10 +77,10 @@ func TestFlowsShareByWeight(t *testing.T) {
 	hog := &source{flow: "a", what: "A=1", depth: 500}
 	heavy := &source{flow: "b", what: "A=1", depth: 10}
 	light := &source{flow: "c", what: "A=1", depth: 2}
-	d.simulate(&load{}, 5000, hog, heavy, light)
-	require.InEpsilon(t, 1000, hog.grants, 0.05)
-	require.InEpsilon(t, 3000, heavy.grants, 0.05)
-	require.InEpsilon(t, 1000, light.grants, 0.05)
+	d.simulate(&load{}, 2000, hog, heavy, light)
+	require.InEpsilon(t, 400, hog.grants, 0.05)
+	require.InEpsilon(t, 1200, heavy.grants, 0.05)
+	require.InEpsilon(t, 400, light.grants, 0.05)
 }
 
 // A flow that was idle saves up nothing, and one that floods owes nothing: from
@@ -104,7 +104,7 @@ func TestWideHogGetsItsShareOfUnits(t *testing.T) {
 	d := setup(t, admission.Limits{Keys: keys("A=4"), Patience: 5 * time.Second, Lease: time.Hour, MaxQueue: 1000})
 	hog := &source{flow: "a", what: "A=3", depth: 30}
 	one, two := &source{flow: "b", what: "A=1", depth: 10}, &source{flow: "c", what: "A=1", depth: 10}
-	d.simulate(&load{}, 6000, hog, one, two)
+	d.simulate(&load{}, 3000, hog, one, two)
 	units := float64(3*hog.grants + one.grants + two.grants)
 	t.Logf("units %.3f %.3f %.3f", float64(3*hog.grants)/units, float64(one.grants)/units, float64(two.grants)/units)
 	require.InDelta(t, 1.0/3, float64(3*hog.grants)/units, 0.05)

@@ -79,6 +79,23 @@ func TestLoweredBelowARequest(t *testing.T) {
 	require.Equal(t, "limit A", d.why("n2"))
 }
 
+// A claim that is too wide for the limit of now leaves its place at the head to
+// the next of its lane, which claims in its stead.
+func TestLoweredBelowAClaim(t *testing.T) {
+	t.Parallel()
+	d := setup(t, admission.Limits{Keys: keys("A=4"), Patience: time.Second})
+	d.ask(request("h", "A=2"), request("claim", "A=3"), request("next", "A=2"))
+	d.pass(2 * time.Second)
+	require.NoError(t, d.SetLimit(d.now, "A", 2))
+	d.turn()
+	x, _ := d.Explain(d.now, "next")
+	require.True(t, x.Keeps)
+	require.Equal(t, 2, x.Claim)
+	require.Equal(t, []string{"next"}, d.free("h"))
+	require.NoError(t, d.SetLimit(d.now, "A", 5))
+	require.Equal(t, []string{"claim"}, granted(d.turn()))
+}
+
 // 35, 41: a thousand who wait for a full key, of whatever priority, do not hold
 // up the one who waits for a free one.
 func TestFullKeyBlocksNobodyElse(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 var operations = flag.Int("operations", 20_000, "random calls over which the book is compared with the oracle")
 
-var spoils = flag.Int("spoils", 1_000, "states in which something is changed that are tried")
+var spoils = flag.Int("spoils", 500, "states in which something is changed that are tried")
 
 const callsPerHistory = 250
 
@@ -33,6 +33,7 @@ type history struct {
 	lowered map[string]bool // keys whose limit was lowered below what is in use
 	plant   func(*admission.Book, string)
 	rush    int  // most requests of one call
+	metered bool // the crowd waits for rates
 	crowd   bool // many flows, few keys, and nothing but requests, releases and turns
 	calls   int
 	grants  int
@@ -41,7 +42,7 @@ type history struct {
 func newHistory(seed uint64) *history {
 	h := &history{Rand: rand.New(rand.NewPCG(seed, 0)), now: noon, lowered: map[string]bool{}}
 	h.rush = pick(h, 1, 2, 5)
-	h.crowd = seed%4 == 3
+	h.crowd, h.metered = seed%2 == 1, seed%4 == 1
 	l := h.drawLimits()
 	book, err := admission.NewBook(l)
 	if err != nil {
@@ -71,6 +72,7 @@ func (h *history) drawLimits() admission.Limits {
 		MaxHold: pick(h, admission.None, 90*time.Second), Recheck: time.Second,
 	}
 	if h.crowd {
+		l.Rates[0].Rate = admission.Rate{Limit: 1 + h.IntN(5), Per: time.Second, Burst: 3 + h.IntN(3)}
 		l.Queues, l.MaxQueue, l.FlowShare, l.QueueTimeout, l.Lease = nil, 60, 100, time.Hour, time.Hour
 		for i := range 8 {
 			l.Flows = append(l.Flows, admission.FlowWeight{Flow: fmt.Sprint("crowd", i), Weight: 1 + h.IntN(9)})
@@ -99,7 +101,11 @@ func (h *history) id() string {
 
 // drawCrowd makes a request of a crowd: a key or two, of one of many flows.
 func (h *history) drawCrowd() admission.Request {
-	r := request(fmt.Sprint("q", len(h.ids)), pick(h, "A=1", "A=1", "A=2", "B=1", "A=1,B=1"))
+	what := pick(h, "A=1", "A=1", "A=2", "B=1", "A=1,B=1")
+	if h.metered {
+		what = pick(h, "rate:R=1", "rate:R=2", "rate:R=3", "rate:R=1,rate:S=2", "A=1,rate:R=1")
+	}
+	r := request(fmt.Sprint("q", len(h.ids)), what)
 	r.Owner, r.Flow = h.owner(), fmt.Sprint("crowd", h.IntN(8))
 	return r
 }
