@@ -55,7 +55,8 @@ func (b *Book) SetLimit(now time.Time, key string, limit int) error {
 }
 
 // SetRate changes one rate live; the zero Rate takes the change back. What was
-// used stays used. The error matches [ErrInvalidLimits].
+// used stays used, up to the new burst: a window with one change in it holds at
+// most the greater Limit + Burst. The error matches [ErrInvalidLimits].
 func (b *Book) SetRate(now time.Time, key string, rate Rate) error {
 	f := &faults{kind: ErrInvalidLimits}
 	checkName(f, "key", key)
