@@ -42,6 +42,13 @@ func (cp *Checkpoint) values() []*json.RawMessage {
 			all = append(all, &a.Branches[j].Output)
 			failure(a.Branches[j].Failure)
 		}
+		if a.Mapping != nil {
+			for j := range a.Mapping.Items {
+				item := &a.Mapping.Items[j]
+				all = append(all, &item.Value, &item.Output)
+				failure(item.Failure)
+			}
+		}
 		if a.Result != nil {
 			all = append(all, &a.Result.Output)
 			if p := a.Result.Pause; p != nil {

@@ -3,6 +3,8 @@ package graph
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // ChildStart is the third argument of a run that another one started: what the
@@ -40,6 +42,15 @@ type MapStart struct {
 type ChildResult struct {
 	Output  json.RawMessage `json:"output"`
 	Changed json.RawMessage `json:"changed"` // an object
+}
+
+// Raw is the result as canonical JSON. It may be nested a level deeper than values
+// may be, which is for the parent to refuse: the child has completed.
+func (r ChildResult) Raw() json.RawMessage {
+	var result value.Object
+	result.Set("changed", r.Changed)
+	result.Set("output", orNull(r.Output))
+	return result.Raw()
 }
 
 // ChildReport is what a child tells its parent while it is open: whether all of

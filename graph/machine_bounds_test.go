@@ -115,3 +115,15 @@ func TestTheInputOfAMapIsCarried(t *testing.T) {
 		}
 	}
 }
+
+// A writer of JSON may escape what canonical text does not. What a map holds is
+// read back as it was, so that an item is given the same bytes.
+func TestAMapIsReadBackAsItWas(t *testing.T) {
+	t.Parallel()
+	s := tell(t, mapOver(", max_concurrency: 1"), `{"list":["<a>","<b>"]}`, plays{"m#1/0": {outputs(`"<&>"`)}}).run()
+	written, err := json.Marshal(s.m.Checkpoint())
+	require.NoError(t, err)
+	parsed, failure := graph.ParseCheckpoint(written)
+	require.Nil(t, failure)
+	require.Equal(t, s.m.Checkpoint().Activations[0].Mapping, parsed.Activations[0].Mapping)
+}

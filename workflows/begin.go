@@ -106,7 +106,10 @@ func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Fa
 			Started: r.info.WorkflowStartTime,
 		},
 	})
-	if err != nil {
+	switch {
+	case err != nil && r.child != nil: // its input is known to be an object
+		return graph.Failf(graph.ErrTypeInvalidRunOptions, "what the run inherits cannot be: %v", err)
+	case err != nil:
 		return graph.Failf(graph.ErrTypeInputSchema, "the input of a run is an object: %v", err)
 	}
 	return nil

@@ -39,6 +39,7 @@ func (r *run) startChild(ctx workflow.Context, e graph.StartChild) {
 	r.budget.command(ctx, size)
 	ctx, cancel := workflow.WithCancel(workflow.WithChildOptions(ctx, childOptions(e)))
 	r.open[e.Address] = cancel
+	r.children[e.Address] = workflow.Execution{ID: childID(e)}
 	future := workflow.ExecuteChildWorkflow(ctx, e.Graph, arguments...)
 	workflow.GoNamed(ctx, string(e.Address), func(ctx workflow.Context) { r.followChild(ctx, e, future) })
 }

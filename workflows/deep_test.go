@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/graph/value"
 	"github.com/tidemill/tidemill/internal/temporaltest"
 	"github.com/tidemill/tidemill/workflows"
 )
@@ -80,4 +83,23 @@ func TestNestingTooDeepForTheServer(t *testing.T) {
 	}
 	require.Equal(t, graph.ErrTypeChildStartFailed, cause.Type)
 	require.Contains(t, cause.Message, "1000")
+}
+
+// A child's result holds its output one level down. An output as deep as values may
+// be is refused in its parent's words; the child itself has completed.
+func TestChildOutputAsDeepAsValuesMayBe(t *testing.T) {
+	t.Parallel()
+	deepest := strings.Repeat("[", value.MaxDepth-1) + strings.Repeat("]", value.MaxDepth-1)
+	register := func(r *activities.Registry) {
+		activities.Register(r, "deep", func(context.Context, any) (json.RawMessage, error) { return json.RawMessage(deepest), nil })
+	}
+	w := setup(t, parts{register: register, graphs: []string{nested("deepest", "", `
+        - {id: first, run: deep, next: wrap}
+        - {id: wrap, type: set, output: "${ [input] }", next: end}`)}})
+	run := w.run("deepest")
+	kind, report := w.failure(run)
+	require.Equal(t, graph.ErrTypeInvalidOutput, kind)
+	require.Equal(t, graph.Address("sub#1"), report.Error.Address)
+	require.Contains(t, report.Error.Message, "levels deep")
+	require.Equal(t, graph.StatusCompleted, w.status(w.child(run, "sub#1")).Status)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
-	"github.com/tidemill/tidemill/graph/value"
 )
 
 // Graph runs the graph whose id is the workflow's type. It is registered as
@@ -47,15 +46,17 @@ type run struct {
 	machine *graph.Machine
 	refused *graph.Report // of a run that could not begin
 
-	asked    func() bool           // reports whether cancel was asked for
-	heard    bool                  // the machine knows that it was
-	events   []func(now time.Time) // what happened and is not applied yet, in order
-	told     []func(now time.Time) // what children said and is not applied yet
-	wanted   []graph.Effect        // what the machine wants done and is not done yet
-	open     map[graph.Address]workflow.CancelFunc
-	timers   map[graph.Address]workflow.CancelFunc
-	children map[graph.Address]workflow.Execution // those that have begun
-	requests int                                  // answers that were given a name
+	asked  func() bool           // reports whether cancel was asked for
+	heard  bool                  // the machine knows that it was
+	events []func(now time.Time) // what happened and is not applied yet, in order
+	told   []func(now time.Time) // what children said and is not applied yet
+	wanted []graph.Effect        // what the machine wants done and is not done yet
+	open   map[graph.Address]workflow.CancelFunc
+	timers map[graph.Address]workflow.CancelFunc
+	// children are those that are open. What one says may be read before it is known
+	// that it has begun; until then its run id is empty.
+	children map[graph.Address]workflow.Execution
+	requests int // answers that were given a name
 	parent   parent
 
 	budget budget
@@ -134,7 +135,7 @@ func (r *run) close(ctx workflow.Context, outcome *graph.Outcome) (json.RawMessa
 		}
 	}
 	if r.child != nil && outcome.Status == graph.StatusCompleted {
-		return value.Marshal(r.machine.ChildResult())
+		return r.machine.ChildResult().Raw(), nil
 	}
 	return closing(r.machine.Report(), outcome)
 }
