@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -81,5 +82,30 @@ func TestChildOfAnotherMake(t *testing.T) {
 	kind, report := w.failure(run)
 	require.Equal(t, graph.ErrTypeChildFailed, kind)
 	require.Equal(t, graph.ErrTypeInvalidOutput, report.Error.Cause.Type)
+	w.runs = nil // the other workflow's history is none of ours to replay
+}
+
+// A workflow of another make may start a graph with a third argument that no run
+// would hand over. What cannot be inherited is refused by name.
+func TestInheritedFromAnotherMake(t *testing.T) {
+	t.Parallel()
+	text := mapped("forged", "", tenfold)
+	compiled, _ := graph.Compile("graph.yaml", []byte(text), graph.CompileOptions{})
+	require.NotNil(t, compiled)
+	start := graph.ChildStart{
+		Fingerprint: compiled.Fingerprint, Root: "r", Address: "other#1", Lineage: "l",
+		Map: &graph.MapStart{Node: "each", Input: json.RawMessage(`1`), Items: json.RawMessage(`[1]`)},
+	}
+	forge := func(ctx workflow.Context) error {
+		return workflow.ExecuteChildWorkflow(ctx, "forged", json.RawMessage(`{}`), nil, start).Get(ctx, nil)
+	}
+	w := setup(t, parts{register: newScript().register, graphs: []string{text}, foreign: func(r worker.Registry) {
+		r.RegisterWorkflowWithOptions(forge, workflow.RegisterOptions{Name: "forger"})
+	}})
+	run := w.run("forger")
+	refused := new(temporal.ApplicationError)
+	require.ErrorAs(t, run.Get(t.Context(), nil), &refused)
+	require.Equal(t, graph.ErrTypeInvalidRunOptions, refused.Type(), refused.Message())
+	require.Contains(t, refused.Message(), "not a map of this graph")
 	w.runs = nil // the other workflow's history is none of ours to replay
 }
