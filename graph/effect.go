@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -118,6 +120,26 @@ func (n *Node) task() *Node {
 	bare := *n
 	bare.Next, bare.OnError, bare.Reads, bare.ReadsAll = nil, nil, nil, false
 	return &bare
+}
+
+// Sent is the task as it goes to its activity: without an input that nothing there
+// looks at, for the output of one node would else be in history again with the next.
+func (t Task) Sent() Task {
+	if !t.Node.takesInput() {
+		t.Input = nil
+	}
+	return t
+}
+
+// takesInput reports whether what the node's activity evaluates may look at the
+// node's input. It goes by the letters, so it errs on the side of sending.
+func (n *Node) takesInput() bool {
+	if n.InputSchema != nil || n.ArgsCall != "" {
+		return true
+	}
+	return slices.ContainsFunc([]json.RawMessage{n.Args, n.Output, n.Delta}, func(raw json.RawMessage) bool {
+		return !literal(raw) && bytes.Contains(raw, []byte("input"))
+	})
 }
 
 // Size is about how many bytes a task takes beside the facts of the run.

@@ -133,7 +133,8 @@ func taskSize(e graph.RunNode) int {
 	const facts = 2 << 10 // of the run, options and what the server adds
 	size := facts + len(e.Args)
 	if !e.Task.Node.Foreign() {
-		size += e.Task.Size()
+		task := e.Task.Sent()
+		size += task.Size()
 	}
 	return size
 }
@@ -159,7 +160,7 @@ func argument(e graph.RunNode) any {
 	if e.Task.Node.Foreign() {
 		return e.Args
 	}
-	task, err := activities.Plain(e.Task)
+	task, err := activities.Plain(e.Task.Sent())
 	if err != nil {
 		blocked("the task of a node cannot be written", err)
 	}
