@@ -31,6 +31,10 @@ func main() {
 	flag.IntVar(&p.ui, "ui-port", 8233, "port of the web UI")
 	flag.StringVar(&p.shop, "orders", orders.DefaultAddress, "host and port of the example's shop")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "dev: %q is no flag; dev takes nothing else\n", flag.Arg(0))
+		os.Exit(2)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
