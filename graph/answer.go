@@ -2,7 +2,6 @@ package graph
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -211,7 +210,7 @@ func (m *Machine) checkAnswer(now time.Time, a *Activation, decider Decider) boo
 func (m *Machine) holder(id Address) *Activation {
 	for i := range m.cp.Activations {
 		a := &m.cp.Activations[i]
-		if a.Child != nil && slices.ContainsFunc(a.Child.Pauses, func(p OpenPause) bool { return p.ID == id }) {
+		if a.Child != nil && holdsPause(a.Child.Pauses, id) {
 			return a
 		}
 	}

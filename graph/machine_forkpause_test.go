@@ -238,9 +238,16 @@ func TestForkCheckpointsRefused(t *testing.T) {
 // A checkpoint of a fork may come from anywhere, as any other.
 func FuzzRestoreFork(f *testing.F) {
 	compiled := compileStory(f, everyBranch)
+	fuzzRestore(f, compiled, branchCheckpoints(f, compiled))
+}
+
+// fuzzRestore restores whatever comes from the seeds, and has each machine that is
+// made of it take events.
+func fuzzRestore(f *testing.F, compiled *graph.Compiled, seeds []string) {
+	f.Helper()
 	evaluator, err := graph.NewEvaluator(compiled.Document, nil)
 	require.NoError(f, err)
-	for _, cp := range branchCheckpoints(f, compiled) {
+	for _, cp := range seeds {
 		f.Add([]byte(cp))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -125,18 +125,5 @@ func TestEveryPartIsRestored(t *testing.T) {
 // A checkpoint with maps and children may come from anywhere, as any other.
 func FuzzRestoreParts(f *testing.F) {
 	compiled := compileStory(f, everyPart)
-	evaluator, err := graph.NewEvaluator(compiled.Document, nil)
-	require.NoError(f, err)
-	for _, cp := range partCheckpoints(f, compiled) {
-		f.Add([]byte(cp))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		cp, failure := graph.ParseCheckpoint(data)
-		if failure != nil {
-			return
-		}
-		if m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon}); failure == nil {
-			exercise(t, m, evaluator)
-		}
-	})
+	fuzzRestore(f, compiled, partCheckpoints(f, compiled))
 }

@@ -163,9 +163,8 @@ func (m *Machine) forgetChild(now time.Time, a *Activation) {
 // closedBelow remembers the pauses of a child that are no longer open.
 func (m *Machine) closedBelow(now time.Time, before, after []OpenPause) {
 	for _, p := range before {
-		open := slices.ContainsFunc(after, func(o OpenPause) bool { return o.ID == p.ID })
 		known := slices.ContainsFunc(m.cp.Answers, func(r AnswerRecord) bool { return r.PauseID == p.ID })
-		if !open && !known {
+		if !known && !holdsPause(after, p.ID) {
 			m.recordAnswer(AnswerRecord{PauseID: p.ID, Closed: ClosedBelow, At: now})
 		}
 	}
