@@ -60,6 +60,8 @@ type SetTimer struct {
 type StopTimer struct{ Address Address }
 
 func (RunNode) effect()    {}
+func (Acquire) effect()    {}
+func (Release) effect()    {}
 func (StartChild) effect() {}
 func (Forward) effect()    {}
 func (CancelNode) effect() {}

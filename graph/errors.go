@@ -63,6 +63,10 @@ const (
 	ErrTypeChildCancelled   = "nested_workflow_cancelled"
 	ErrTypeChildStartFailed = "nested_workflow_start_failed"
 
+	// Admission: besides these, the answers of the book (section "Admission" of
+	// docs/errors.md). They fail only a node or run that chose overflow or queue_timeout.
+	ErrTypeClassificationFailed = "classification_failed"
+
 	// Answers to a pause.
 	ErrTypeResumeInputRequired = "resume_input_required"
 	ErrTypeInvalidResumeInput  = "invalid_resume_input"

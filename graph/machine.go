@@ -40,6 +40,11 @@ type Start struct {
 	// Child is set for a run that another one started. Lineage, MaxSteps and
 	// Deadline are then taken from it.
 	Child *ChildStart
+	// Admission says that attempts need a permit. Overflow and QueueTimeout are the
+	// run's wishes, for nodes that have none of their own; zero: wait, without end.
+	Admission    bool
+	Overflow     Overflow
+	QueueTimeout Duration
 }
 
 // New makes the machine of a fresh run, its entry ready. The input has been

@@ -103,6 +103,10 @@ type RunFacts struct {
 	Attempt        int        `json:"attempt"`
 	Key            string     `json:"key"` // idempotency key of the activation
 	StepsRemaining int        `json:"steps_remaining"`
+	// Token is the fencing token of the permit the attempt holds; zero: none. It
+	// grows with every grant of a book, so a downstream system can turn away work
+	// whose permit has gone to somebody else. Expressions do not see it.
+	Token uint64 `json:"token,omitempty"`
 }
 
 // Lane is whose run it is: the lane a conversation lives in.
