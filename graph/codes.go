@@ -47,6 +47,8 @@ const (
 	codeReducerKind      = "unsupported_state_reducer"
 	codeInvalidSchema    = "invalid_json_schema"
 	codeInvalidMode      = "invalid_mode"
+	codeInvalidOverflow  = "invalid_overflow"
+	codeQueueTimeout     = "invalid_queue_timeout"
 
 	// Child graphs and maps.
 	codeInvalidChild     = "invalid_nested_workflow_node"
@@ -172,6 +174,8 @@ func fieldCodes() [][2]string {
 		{codeReducerKind, "There is no such state reducer."},
 		{codeInvalidSchema, "A JSON Schema is malformed, or uses a keyword that is not supported."},
 		{codeInvalidMode, "The mode of an action is unknown, or the action may not run in it."},
+		{codeInvalidOverflow, "What becomes of a node without a permit is neither queue nor reject."},
+		{codeQueueTimeout, "The time to wait for a permit is not a positive duration or none."},
 	}
 }
 

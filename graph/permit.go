@@ -1,8 +1,6 @@
 package graph
 
-import (
-	"time"
-)
+import "time"
 
 // Under admission every attempt of a node that runs an activity, ours or another's,
 // local or not, needs a permit. The machine asks with [Acquire] and is answered by
@@ -33,7 +31,9 @@ type Acquire struct {
 
 // Release gives a permit back, or takes back an acquisition that has none yet.
 type Release struct {
-	Number  uint64
+	Number uint64
+	// Address is that of the activation that asked. It is empty for a permit that
+	// nobody waits for any more: whoever heard of it knows the request.
 	Address Address
 	Domain  string // where the permit is held; empty while unknown
 	Token   uint64 // zero: withdraw the acquisition, in whatever state it is
@@ -95,11 +95,3 @@ type Belief struct {
 	Upto uint64   // number of the latest acquisition
 	Open []Permit // asked, queued or held; not those that need no permit
 }
-
-// Belief tells what the run believes about its permits. It is empty while the run
-// has never asked.
-func (m *Machine) Belief() Belief { return Belief{} }
-
-// Admitted tells the machine what became of an acquisition: the answer to
-// [Acquire], or what was heard later. A number that is not open any more is ignored.
-func (m *Machine) Admitted(now time.Time, number uint64, a Admission) {}
