@@ -12,7 +12,6 @@ const (
 	codeExpectedNonNegative = "expected_non_negative_integer"
 	codeEmpty               = "empty"
 	codeUnknownField        = "unknown_field"
-	codeUnsupportedField    = "unsupported_field"
 	codeConflictingFields   = "conflicting_fields"
 	codeUnsupportedVersion  = "unsupported_version"
 	codeUnsupportedKind     = "unsupported_kind"
@@ -138,7 +137,6 @@ func shapeCodes() [][2]string {
 		{codeExpectedNonNegative, "A whole number of at least 0 was needed here."},
 		{codeEmpty, "The list has no items and needs at least one."},
 		{codeUnknownField, "The document format has no such field here."},
-		{codeUnsupportedField, "The field is part of the format, but this version does not support it."},
 		{codeConflictingFields, "Two fields are given that exclude each other."},
 		{codeUnsupportedVersion, "The document's version is not 1."},
 		{codeUnsupportedKind, "The document describes something other than a graph."},

@@ -260,6 +260,7 @@ func TestCheckpointsRefused(t *testing.T) {
 func FuzzParseRunOptions(f *testing.F) {
 	for _, text := range []string{
 		``, `null`, `{}`, `{"deadline":"1h","max_steps":5,"lane":{"app":"a","user":"u","session":"s"}}`, `{"spec":{"version":1}}`,
+		`{"overflow":"reject","queue_timeout":"90s"}`, `{"overflow":"queue","queue_timeout":"none"}`,
 		`{"deadline":3}`, `{"max_steps":-1}`, `{"max_steps":1.5}`, `{"nope":1}`, `{} {}`, `[]`, `{"deadline":"-1h"}`, `{"from":"a#1"}`,
 	} {
 		f.Add([]byte(text))
@@ -284,7 +285,7 @@ func TestRunOptionsRefused(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
 		`{"max_steps":-1}`, `{"deadline":"0s x"}`, `{"deadline":-1}`, `{"deadline":"-5m"}`, `{"max_concurrency":0}`, `{"Max_Stepz":1}`,
-		`{"checkpoint":{}}`, `{"from":"a#1"}`, `{"overflow":"reject"}`, `{"queue_timeout":"1s"}`, `7`, `"x"`, `{`, `{}{}`,
+		`{"checkpoint":{}}`, `{"from":"a#1"}`, `{"overflow":"drop"}`, `{"queue_timeout":"0s"}`, `{"queue_timeout":"-1s"}`, `{"queue_timeout":5}`, `7`, `"x"`, `{`, `{}{}`,
 	} {
 		_, failure := graph.ParseRunOptions([]byte(given))
 		require.NotNil(t, failure, given)
