@@ -136,12 +136,12 @@ func (a *Activation) needsPermit(now time.Time) bool {
 	}
 }
 
-// giveBack returns a permit, or takes an acquisition back, before anything else is
-// asked for: room that is not needed may be what the next acquisition waits for.
+// giveBack returns a permit, or takes an acquisition back. One that nobody has been
+// asked for yet is dropped.
 func (m *Machine) giveBack(p Permit) {
 	m.effects = slices.DeleteFunc(m.effects, func(e Effect) bool {
 		ask, ok := e.(Acquire)
-		return ok && ask.Number == p.Number // nobody has been asked yet
+		return ok && ask.Number == p.Number
 	})
 	if p.State == PermitDenied || p.free() || p.Number > m.handed {
 		return
@@ -150,12 +150,17 @@ func (m *Machine) giveBack(p Permit) {
 	if p.State == PermitHeld {
 		release.Token = p.Token
 	}
+	m.emitRelease(release)
+}
+
+// emitRelease gives a permit back before anything else is asked for: the room may be
+// what the next acquisition needs.
+func (m *Machine) emitRelease(r Release) {
 	first := slices.IndexFunc(m.effects, func(e Effect) bool { _, ok := e.(Acquire); return ok })
 	if first < 0 {
-		m.emit(release)
-		return
+		first = len(m.effects)
 	}
-	m.effects = slices.Insert(m.effects, first, Effect(release))
+	m.effects = slices.Insert(m.effects, first, Effect(r))
 }
 
 // free reports whether the attempt needs no permit, so that nothing is held.

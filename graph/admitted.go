@@ -38,7 +38,7 @@ func (m *Machine) Admitted(now time.Time, number uint64, a Admission) {
 func (m *Machine) returnStray(r Release, a Admission) {
 	if a.Answer == AdmissionGranted {
 		r.Domain, r.Token = a.Domain, a.Token
-		m.emit(r)
+		m.emitRelease(r)
 	}
 }
 
@@ -102,7 +102,7 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 func (m *Machine) deny(now time.Time, a *Activation, p *Permit, answer Admission) {
 	m.wake(a, true)
 	if answer.Answer == AdmissionUnanswered { // it may have been taken all the same
-		m.emit(Release{Number: p.Number, Address: p.Address, Domain: cmp.Or(answer.Domain, p.Domain)})
+		m.emitRelease(Release{Number: p.Number, Address: p.Address, Domain: cmp.Or(answer.Domain, p.Domain)})
 	}
 	waited := p.reason()
 	p.State, p.Admission = PermitDenied, answer
