@@ -54,14 +54,16 @@ func FuzzRestore(f *testing.F) {
 			require.Equal(t, "invalid_checkpoint", failure.Type)
 			return
 		}
-		m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon})
-		if failure != nil {
-			require.Contains(t, []string{
-				"invalid_checkpoint", "checkpoint_workflow_mismatch", "checkpoint_definition_mismatch", "checkpoint_complete",
-			}, failure.Type)
-			return
+		for _, admission := range []bool{false, true} {
+			m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon, Admission: admission})
+			if failure != nil {
+				require.Contains(t, []string{
+					"invalid_checkpoint", "checkpoint_workflow_mismatch", "checkpoint_definition_mismatch", "checkpoint_complete",
+				}, failure.Type)
+				return
+			}
+			exercise(t, m, evaluator)
 		}
-		exercise(t, m, evaluator)
 	})
 }
 
@@ -74,6 +76,8 @@ func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 		require.False(t, m.Undecided(), "an evaluator has every answer")
 		for _, effect := range m.Effects() {
 			switch e := effect.(type) {
+			case graph.Acquire:
+				m.Admitted(now, e.Number, anyAnswer(e.Number))
 			case graph.RunNode:
 				require.NotNil(t, e.Task.Node.Run, "only actions run")
 				m.End(now, e.Task.Run.Address, oks().ending)
@@ -103,11 +107,28 @@ func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 		}
 	}
 	require.NotNil(t, m.Outcome())
+	require.Empty(t, m.Belief().Open, "a run that has ended holds nothing")
 	if m.Outcome().Status != graph.StatusCompleted {
 		require.NotNil(t, m.Outcome().Failure)
 	}
 	require.True(t, json.Valid([]byte(text(t, m.Report()))))
 	require.NotNil(t, m.Current)
+}
+
+// anyAnswer is an answer of admission: most are grants.
+func anyAnswer(number uint64) graph.Admission {
+	switch number % 8 {
+	case 1:
+		return full
+	case 2:
+		return freely
+	case 3:
+		return queued
+	case 4:
+		return unheard
+	default:
+		return graph.Admission{Answer: graph.AdmissionGranted, Token: number}
+	}
 }
 
 // everyPhase is a graph whose runs come through every phase.
