@@ -111,11 +111,14 @@ func (m *Machine) sweep(now time.Time) {
 	}
 	var kept []Permit
 	for _, p := range m.cp.Permits {
-		if a := owners[p.Address]; a != nil && a.needsPermit(now) {
+		if a := owners[p.Address]; p.State == PermitWithdrawn || a != nil && a.needsPermit(now) {
 			kept = append(kept, p)
 			continue
 		}
-		m.giveBack(p)
+		if m.giveBack(p) {
+			p.State = PermitWithdrawn
+			kept = append(kept, p)
+		}
 	}
 	m.cp.Permits = kept
 }
@@ -137,20 +140,22 @@ func (a *Activation) needsPermit(now time.Time) bool {
 }
 
 // giveBack returns a permit, or takes an acquisition back. One that nobody has been
-// asked for yet is dropped.
-func (m *Machine) giveBack(p Permit) {
+// asked for yet is dropped. It reports whether the answer has to be awaited: until
+// then nobody knows where to take it back.
+func (m *Machine) giveBack(p Permit) bool {
 	m.effects = slices.DeleteFunc(m.effects, func(e Effect) bool {
 		ask, ok := e.(Acquire)
 		return ok && ask.Number == p.Number
 	})
 	if p.State == PermitDenied || p.free() || p.Number > m.handed {
-		return
+		return false
 	}
 	release := Release{Number: p.Number, Address: p.Address, Domain: p.Domain}
 	if p.State == PermitHeld {
 		release.Token = p.Token
 	}
 	m.emitRelease(release)
+	return p.Domain == "" && p.State != PermitQueued
 }
 
 // emitRelease gives a permit back before anything else is asked for: the room may be
@@ -171,7 +176,7 @@ func (p *Permit) free() bool { return p.State == PermitHeld && p.Answer == Admis
 func (m *Machine) Belief() Belief {
 	belief := Belief{Upto: m.cp.Acquisitions}
 	for _, p := range m.cp.Permits {
-		if p.State != PermitDenied && !p.free() {
+		if p.State != PermitDenied && p.State != PermitWithdrawn && !p.free() {
 			belief.Open = append(belief.Open, p)
 		}
 	}

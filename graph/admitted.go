@@ -25,7 +25,9 @@ func (m *Machine) Admitted(now time.Time, number uint64, a Admission) {
 	case p == nil:
 		m.returnStray(Release{Number: number}, a)
 	case p.State == PermitDenied: // given up, and perhaps taken back
-		m.returnStray(Release{Number: number, Address: p.Address}, a)
+		m.returnStray(Release{Number: number, Address: p.Address, Domain: p.Domain}, a)
+	case p.State == PermitWithdrawn:
+		m.takeBack(p, a)
 	case p.State == PermitHeld:
 		m.heardOfHeld(p, a)
 	default:
@@ -37,9 +39,38 @@ func (m *Machine) Admitted(now time.Time, number uint64, a Admission) {
 // returnStray gives back a permit that nobody waits for any more.
 func (m *Machine) returnStray(r Release, a Admission) {
 	if a.Answer == AdmissionGranted {
-		r.Domain, r.Token = a.Domain, a.Token
+		r.Domain, r.Token = cmp.Or(a.Domain, r.Domain), a.Token
 		m.emitRelease(r)
 	}
+}
+
+// takeBack takes back an acquisition that was given up before it had an answer, once
+// it is known where. A grant that is delivered may be heard of before that.
+func (m *Machine) takeBack(p *Permit, a Admission) {
+	p.learn(a)
+	p.Token = max(p.Token, a.Token)
+	if a.Answer == AdmissionGranted && p.Domain == "" {
+		return
+	}
+	taken := p.Token != 0 || a.Answer == AdmissionQueued || a.Answer == AdmissionUnanswered
+	if taken && p.Domain != "" {
+		m.emitRelease(Release{Number: p.Number, Address: p.Address, Domain: p.Domain, Token: p.Token})
+	}
+	m.forgetPermit(p.Number)
+}
+
+// learn keeps what an answer says of the classification. What is delivered later
+// does not say it again.
+func (p *Permit) learn(a Admission) {
+	p.Domain = cmp.Or(p.Domain, a.Domain)
+	p.Priority, p.Flow = cmp.Or(p.Priority, a.Priority), cmp.Or(p.Flow, a.Flow)
+}
+
+// take makes an answer what is known of an acquisition.
+func (p *Permit) take(state PermitState, a Admission) {
+	known := p.Admission
+	p.State, p.Admission = state, a
+	p.learn(known)
 }
 
 // heardOfHeld takes what is heard of a permit that is held. When it has ended there
@@ -49,6 +80,9 @@ func (m *Machine) returnStray(r Release, a Admission) {
 // none but the last, and the other could not be given back. Answers that can only be
 // older than the grant say nothing.
 func (m *Machine) heardOfHeld(p *Permit, a Admission) {
+	if !p.free() {
+		p.learn(a)
+	}
 	switch a.Answer {
 	case AdmissionGranted:
 		if p.free() {
@@ -56,7 +90,7 @@ func (m *Machine) heardOfHeld(p *Permit, a Admission) {
 			return
 		}
 		if a.Token > p.Token {
-			p.Token, p.Domain = a.Token, a.Domain
+			p.Token = a.Token
 		}
 	case AdmissionQueued, AdmissionFree, AdmissionUnclassified, AdmissionUnanswered:
 	default:
@@ -81,14 +115,15 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 	late := !answer.Lease.IsZero() && !now.Before(answer.Lease)
 	switch {
 	case answer.Answer == AdmissionGranted && late:
-		m.await(a, p, Admission{Domain: answer.Domain}) // the book answers from what it knows
+		p.learn(answer)
+		m.await(a, p, Admission{Domain: p.Domain, Priority: p.Priority, Flow: p.Flow}) // the book answers from what it knows
 	case answer.Answer == AdmissionGranted, answer.Answer == AdmissionFree:
-		p.State, p.Admission = PermitHeld, answer
+		p.take(PermitHeld, answer)
 		m.wake(a, true)
 		m.mark(a, NodeActive)
 		m.run(now, a)
 	case answer.Answer == AdmissionQueued:
-		p.State, p.Admission = PermitQueued, answer
+		p.take(PermitQueued, answer)
 		if end, ends := m.queueEnd(m.plan.Node(a.Node), p); ends && a.At == nil {
 			m.sleep(a, PhaseAdmission, end) // a book that is gone tells nobody
 		}
@@ -105,7 +140,7 @@ func (m *Machine) deny(now time.Time, a *Activation, p *Permit, answer Admission
 		m.emitRelease(Release{Number: p.Number, Address: p.Address, Domain: cmp.Or(answer.Domain, p.Domain)})
 	}
 	waited := p.reason()
-	p.State, p.Admission = PermitDenied, answer
+	p.take(PermitDenied, answer)
 	p.Denials++
 	node := m.plan.Node(a.Node)
 	end, ends := m.queueEnd(node, p)

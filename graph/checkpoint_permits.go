@@ -34,6 +34,12 @@ func (cp *Checkpoint) checkPermits(p *Plan) error {
 
 // check holds a permit against the activation that it belongs to.
 func (p *Permit) check(plan *Plan, a *Activation) error {
+	if p.State == PermitWithdrawn {
+		if a != nil && a.Phase != PhaseFailed && a.Phase != PhaseEnding && a.Phase != PhaseCancelled {
+			return fmt.Errorf("permit %d is withdrawn and node %q is %s", p.Number, a.Node, a.Phase)
+		}
+		return nil
+	}
 	if a == nil || !plan.Node(a.Node).Runs() {
 		return fmt.Errorf("permit %d belongs to nothing", p.Number)
 	}
@@ -43,6 +49,7 @@ func (p *Permit) check(plan *Plan, a *Activation) error {
 		fits = a.Phase == PhaseAdmission
 	case PermitDenied:
 		fits = a.Phase == PhaseAdmission && a.At != nil
+	case PermitWithdrawn: // belongs to nobody
 	case PermitHeld:
 		fits = a.Phase == PhaseRunning || a.Phase == PhaseCancelling || a.Phase == PhaseBackoff || a.Phase == PhaseInterrupted
 	}

@@ -22,6 +22,10 @@ type RunNode struct {
 	MaxAttempts int
 	// Local asks for a local activity, for one attempt.
 	Local bool
+	// Priority and Flow are what admission says of the attempt, for Temporal's own
+	// dispatch; zero: nothing.
+	Priority int
+	Flow     string
 }
 
 // StartChild asks for a child workflow: of a graph, or of a map that is long
@@ -105,10 +109,11 @@ func (m *Machine) emitAttempt(a *Activation) {
 	} else {
 		state = state.Clone()
 	}
-	facts := m.factsOf(a)
+	facts, permit := m.factsOf(a), Permit{}
 	if p := m.permitOf(a.Address); p != nil {
-		facts.Token = p.Token
+		permit = *p
 	}
+	facts.Token = permit.Token
 	task := Task{
 		Node: node.task(), Run: facts, Input: a.Input, Item: a.Item, Index: a.Index, State: state, Limits: m.limits,
 		Before: a.Attempts, Heartbeat: a.Heartbeat,
@@ -123,7 +128,9 @@ func (m *Machine) emitAttempt(a *Activation) {
 	if a.Local || m.admission && node.Foreign() && node.Retry.longest() >= briefly {
 		attempts = 1 // each is recorded by itself, and the machine's own backoff lies between
 	}
-	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: attempts, Local: a.Local})
+	m.emit(RunNode{
+		Task: task, Args: a.Args, MaxAttempts: attempts, Local: a.Local, Priority: permit.Priority, Flow: permit.Flow,
+	})
 }
 
 // task is the node as its activity needs it: where it leads to is the

@@ -133,7 +133,7 @@ func (s *story) restore() {
 	require.Equal(s.t, before, text(s.t, restored.Checkpoint()))
 	due := s.gate.waiting(s.m)
 	for _, task := range s.open {
-		due = append(due, graph.RunNode{Task: task.task, Args: task.args, Local: task.local})
+		due = append(due, graph.RunNode{Task: task.task, Args: task.args, Local: task.local, Priority: task.priority, Flow: task.flow})
 	}
 	for _, timer := range s.timers {
 		due = append(due, timer)

@@ -58,6 +58,8 @@ type openTask struct {
 	task      graph.Task
 	args      json.RawMessage // of an activity that is not ours
 	local     bool
+	priority  int
+	flow      string
 	play      play
 	due       time.Time
 	cancelled bool
@@ -257,7 +259,7 @@ func (s *story) schedule(e graph.RunNode) {
 	require.Negative(s.t, s.openIndex(address), "%s is scheduled twice", address)
 	require.False(s.t, s.closed[address], "%s is used again", address)
 	s.gate.begins(s, e)
-	task := openTask{task: e.Task, args: e.Args, local: e.Local, play: play{blocks: true}}
+	task := openTask{task: e.Task, args: e.Args, local: e.Local, priority: e.Priority, flow: e.Flow, play: play{blocks: true}}
 	for _, name := range []string{string(address), node} { // an item's by its address
 		if list := s.plays[name]; len(list) > 0 {
 			task.play, s.plays[name] = list[0], list[1:]

@@ -23,6 +23,8 @@ func (h *treeTest) admissions(p *treePair) []treeEvent {
 			if permit.Answer == graph.AdmissionGranted && rapid.IntRange(0, 30).Draw(h.t, "ends") == 0 {
 				list = append(list, treeEvent{fmt.Sprintf("permit %d ends", number), func() { h.endPermit(p, number, address) }})
 			}
+		case graph.PermitWithdrawn:
+			list = append(list, treeEvent{fmt.Sprintf("answer %d, which nobody awaits", number), func() { h.answerWithdrawn(p, number) }})
 		case graph.PermitDenied:
 		}
 	}
@@ -47,6 +49,9 @@ func (h *treeTest) answerPermit(p *treePair, number uint64, address string) {
 		if answer.Answer == graph.AdmissionQueued || answer.Answer == graph.AdmissionFree {
 			answer = refusal("cancelled")
 		}
+	}
+	if p.s.numbered(number).State == graph.PermitQueued {
+		answer.Domain = "" // what is delivered does not say
 	}
 	p.s.restore()
 	p.s.admit(number, answer)
@@ -90,4 +95,29 @@ func (h *treeTest) strayAnswer(p *treePair) {
 	}
 	p.s.restore()
 	p.s.admit(number, answer)
+}
+
+// answerWithdrawn is the answer to what was given up before it came. A grant may be
+// delivered before it, and does not say where.
+func (h *treeTest) answerWithdrawn(p *treePair, number uint64) {
+	answer := rapid.SampledFrom([]graph.Admission{granted, queued, full, freely, unclear, {Answer: graph.AdmissionUnanswered, Domain: "d"}}).Draw(h.t, "answer")
+	if answer.Answer == graph.AdmissionGranted && rapid.Bool().Draw(h.t, "delivered") {
+		early := answer
+		early.Domain = ""
+		p.s.admit(number, early)
+	} else if p.s.gate.held[number] != 0 && answer.Answer != graph.AdmissionQueued {
+		answer = granted
+	}
+	p.s.restore()
+	p.s.admit(number, answer)
+}
+
+// settled holds what is so of every run of a tree that has ended.
+func (h *treeTest) settled(s *story) {
+	s.gate.settled(s)
+	for _, child := range s.finished {
+		if child.refused == nil {
+			h.settled(child)
+		}
+	}
 }

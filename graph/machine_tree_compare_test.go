@@ -80,6 +80,7 @@ func (h *treeTest) ended() string {
 		return fmt.Sprintf("nobody told %s what became of the answer", h.asked[0].request)
 	}
 	h.root.s.closes(h.t)
+	h.settled(h.root.s)
 	return ""
 }
 
@@ -98,6 +99,9 @@ func (p *treePair) machine() []string {
 		timers = append(timers, line(t.Address, t.At.Sub(noon)))
 	}
 	for _, permit := range cp.Permits {
+		if permit.State == graph.PermitWithdrawn {
+			continue
+		}
 		if permit.State == graph.PermitHeld {
 			held = append(held, line(permit.Address, permit.Answer == graph.AdmissionFree))
 			continue
