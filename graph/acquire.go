@@ -158,14 +158,18 @@ func (m *Machine) giveBack(p Permit) bool {
 	return p.Domain == "" && p.State != PermitQueued
 }
 
-// emitRelease gives a permit back before anything else is asked for: the room may be
-// what the next acquisition needs.
+// emitRelease gives a permit back before all else that is due: the room may be what
+// the next acquisition needs. Several go by their numbers, so that their order does
+// not hang on how decisions are batched.
 func (m *Machine) emitRelease(r Release) {
-	first := slices.IndexFunc(m.effects, func(e Effect) bool { _, ok := e.(Acquire); return ok })
-	if first < 0 {
-		first = len(m.effects)
+	at := slices.IndexFunc(m.effects, func(e Effect) bool {
+		other, ok := e.(Release)
+		return !ok || other.Number > r.Number
+	})
+	if at < 0 {
+		at = len(m.effects)
 	}
-	m.effects = slices.Insert(m.effects, first, Effect(r))
+	m.effects = slices.Insert(m.effects, at, Effect(r))
 }
 
 // free reports whether the attempt needs no permit, so that nothing is held.

@@ -158,3 +158,92 @@ func TestRestoredRequestIsTakenBack(t *testing.T) {
 	m.Cancel(noon, "enough")
 	require.Equal(t, []graph.Effect{graph.Release{Number: 1, Address: "a#1"}}, m.Effects())
 }
+
+// What was given up before it had an answer can be taken back only after it: nobody
+// knows where it is held. Forgotten, it would hold room until its lease ends.
+func TestWithdrawnBeforeItsAnswer(t *testing.T) {
+	t.Parallel()
+	delivered := graph.Admission{Answer: graph.AdmissionGranted, Token: 7}
+	direct := graph.Admission{Answer: graph.AdmissionGranted, Token: 7, Domain: "d"}
+	back := func(token uint64) graph.Release {
+		return graph.Release{Number: 1, Address: "a#1", Domain: "d", Token: token}
+	}
+	for _, c := range []struct {
+		name    string
+		answers []graph.Admission
+		want    []graph.Release
+	}{
+		{"granted", []graph.Admission{direct}, []graph.Release{back(7)}},
+		{"queued", []graph.Admission{queued}, []graph.Release{back(0)}},
+		{"no answer in time", []graph.Admission{{Answer: graph.AdmissionUnanswered, Domain: "d"}}, []graph.Release{back(0)}},
+		{"delivered before its answer", []graph.Admission{delivered, queued}, []graph.Release{back(7)}},
+		{"delivered before its answer, which is the same", []graph.Admission{delivered, direct}, []graph.Release{back(7)}},
+		{"refused", []graph.Admission{full}, nil},
+		{"needs none", []graph.Admission{freely}, nil},
+		{"not classified", []graph.Admission{unclear}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := inLine(t, "").cancel("enough")
+			require.NotNil(t, s.m.Outcome())
+			require.Equal(t, []graph.Release{{Number: 1, Address: "a#1"}}, s.gate.backs)
+			require.Empty(t, s.m.Belief().Open)
+			restored, failure := graph.Restore(s.compiled.Plan, s.m.Checkpoint(), s.start)
+			require.Nil(t, failure)
+			require.Equal(t, text(t, s.m.Checkpoint()), text(t, restored.Checkpoint()))
+			for _, m := range []*graph.Machine{s.m, restored} {
+				var backs []graph.Release
+				for _, answer := range append(c.answers, c.answers...) { // and all of it twice
+					m.Admitted(s.now, 1, answer)
+					for _, effect := range m.Effects() {
+						if e := effect.(graph.Release); e.Address != "" {
+							backs = append(backs, e)
+						}
+					}
+				}
+				require.Equal(t, c.want, backs)
+				require.Empty(t, m.Checkpoint().Permits)
+			}
+		})
+	}
+}
+
+// What is delivered later says neither where a permit is held nor how its work is
+// dispatched. A release that does not say where is one that nobody hears.
+func TestDeliveredGrant(t *testing.T) {
+	t.Parallel()
+	placed := graph.Admission{Answer: graph.AdmissionQueued, Domain: "d", Priority: 70, Flow: "acme"}
+	delivered := graph.Admission{Answer: graph.AdmissionGranted, Token: 7, Lease: noon.Add(time.Minute)}
+	begin := func() *story {
+		s := tell(t, oneAction(""), "", plays{"a": {blocks()}}, gated())
+		s.advance()
+		s.gate.held[1] = 7
+		return s
+	}
+	s := begin()
+	s.admit(1, placed)
+	s.admit(1, delivered)
+	require.Equal(t, 70, s.runs[0].Priority)
+	require.Equal(t, "acme", s.runs[0].Flow)
+	require.Equal(t, "d", s.permit("a#1").Domain)
+	s.restores = true
+	s.restore()
+	s.cancel("enough").run()
+	require.Equal(t, []graph.Release{{Number: 1, Address: "a#1", Domain: "d", Token: 7}}, s.gate.backs)
+
+	s = begin() // delivered before the answer, which then says where
+	s.admit(1, delivered)
+	require.Len(t, s.runs, 1)
+	s.admit(1, placed)
+	s.cancel("enough").run()
+	require.Equal(t, []graph.Release{{Number: 1, Address: "a#1", Domain: "d", Token: 7}}, s.gate.backs)
+
+	s = begin() // and it is given back before the answer
+	s.admit(1, delivered)
+	s.cancel("enough")
+	s.m.End(s.now, "a#1", graph.Ending{Kind: graph.Cancelled})
+	require.Equal(t, []graph.Effect{graph.Release{Number: 1, Address: "a#1", Token: 7}}, s.m.Effects())
+	s.m.Admitted(s.now, 1, placed)
+	require.Equal(t, []graph.Effect{graph.Release{Number: 1, Address: "a#1", Domain: "d", Token: 7}}, s.m.Effects())
+	require.Empty(t, s.m.Checkpoint().Permits)
+}
