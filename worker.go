@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -91,7 +92,7 @@ const maxLimit = 2<<20 - 64<<10
 
 // Settings are the SDK's options for a worker of graphs: o.Worker with the
 // heartbeat and stop times that the actions' wrapper relies on, and without
-// registration aliasing: with it, the SDK would resolve the names of actions
+// registration aliasing, and with the interceptor behind [Acquire]. With aliasing, the SDK would resolve the names of actions
 // through the worker's list of Go function names, and two workers could run
 // different code for one name. So workflows of the caller's own in the same
 // worker name their activities by the registered name. Only a program that
@@ -106,6 +107,7 @@ func (o WorkerOptions) Settings() worker.Options {
 		settings.DefaultHeartbeatThrottleInterval = heartbeatThrottle
 	}
 	settings.DisableRegistrationAliasing = true
+	settings.Interceptors = append(slices.Clip(settings.Interceptors), workflows.Interceptor())
 	settings.WorkerStopTimeout = max(settings.WorkerStopTimeout, o.StopGrace+afterGrace)
 	return settings
 }

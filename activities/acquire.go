@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
@@ -52,15 +53,43 @@ func (a *Activities) ask(ctx context.Context, in AcquireInput, class permits.Cla
 	ctx, cancel := context.WithTimeout(ctx, permits.AnswerWithin)
 	defer cancel()
 	decision, err := a.options.Admitter.Submit(ctx, permits.Ask{Domain: domainOf(class), Request: request, Belief: &in.Belief})
-	switch {
-	case err == nil:
-		return AdmissionOf(decision)
-	case errors.Is(err, admission.ErrInvalidRequest), errors.Is(err, admission.ErrForeignRequest):
-		return graph.Admission{Answer: graph.AdmissionUnclassified, Message: cut(err.Error(), maxSummary)}
-	default:
-		return graph.Admission{Answer: graph.AdmissionUnanswered, Message: cut(err.Error(), maxSummary)}
+	if err != nil {
+		return refusedBy(err)
 	}
+	return AdmissionOf(decision)
 }
+
+// refusedBy is the answer that an error of an Admitter stands for.
+func refusedBy(err error) graph.Admission {
+	answer := graph.Admission{Answer: graph.AdmissionUnanswered, Message: cut(err.Error(), maxSummary)}
+	if errors.Is(err, admission.ErrInvalidRequest) || errors.Is(err, admission.ErrForeignRequest) {
+		answer.Answer = graph.AdmissionUnclassified
+	}
+	return answer
+}
+
+// Submit is the local activity that asks for a permit in workflow code. The ask is
+// handed over as a Go value.
+//
+// Repeats: the same id is the same request.
+// Final errors: classification_failed for a request that is malformed, unanswered
+// when no answer came in time.
+func (a *Activities) Submit(ctx context.Context, ask permits.Ask) (admission.Decision, error) {
+	if a.options.Admitter == nil {
+		return admission.Decision{}, errNoAdmission
+	}
+	ctx, cancel := context.WithTimeout(ctx, permits.AnswerWithin)
+	defer cancel()
+	decision, err := a.options.Admitter.Submit(ctx, ask)
+	if err != nil {
+		answer := refusedBy(err)
+		return decision, temporal.NewNonRetryableApplicationError(answer.Message, answer.Answer, nil)
+	}
+	return decision, nil
+}
+
+// errNoAdmission is tried again by the run: another worker may have what it needs.
+var errNoAdmission = errors.New("this worker has no admission; give it WorkerOptions.Admission")
 
 // AdmissionOf is a decision of the book in the words of the machine.
 func AdmissionOf(d admission.Decision) graph.Admission {
@@ -73,7 +102,7 @@ func AdmissionOf(d admission.Decision) graph.Admission {
 // classify asks the worker's rules. Nothing is admitted under rules that fail.
 func (a *Activities) classify(facts permits.Facts) (class permits.Class, err error) {
 	if a.options.Classifier == nil || a.options.Admitter == nil {
-		return class, errors.New("this worker has no admission, but the run is bound to it")
+		return class, errNoAdmission
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -108,7 +137,7 @@ func priorityOf(class permits.Class) int {
 // Final errors: none.
 func (a *Activities) Release(ctx context.Context, hold permits.Hold) error {
 	if a.options.Admitter == nil {
-		return errors.New("this worker has no admission, but the run is bound to it")
+		return errNoAdmission
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeOver)
 	defer cancel()

@@ -22,6 +22,7 @@ const (
 
 	NameAcquire = reservedPrefix + "acquire" // local: asks for the permit of an attempt
 	NameRelease = reservedPrefix + "release" // local: gives one back
+	NameSubmit  = reservedPrefix + "submit"  // local: asks for a permit in workflow code
 )
 
 // The names of the built-in actions.
@@ -132,6 +133,7 @@ func (a *Activities) Register(r Registrar) {
 	r.RegisterActivityWithOptions(plain(a.Decide), activity.RegisterOptions{Name: NameDecide})
 	r.RegisterActivityWithOptions(plain(a.Local), activity.RegisterOptions{Name: NameLocal})
 	r.RegisterActivityWithOptions(plain(a.Acquire), activity.RegisterOptions{Name: NameAcquire})
+	r.RegisterActivityWithOptions(plain(a.Submit), activity.RegisterOptions{Name: NameSubmit})
 	r.RegisterActivityWithOptions(a.Release, activity.RegisterOptions{Name: NameRelease})
 	r.RegisterActivityWithOptions(a.Flush, activity.RegisterOptions{Name: NameFlush})
 }

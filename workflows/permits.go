@@ -35,7 +35,7 @@ func (r *run) setPermits(ctx workflow.Context) error {
 // acquire asks for the permit of an attempt and queues the answer. It is asked for
 // within the current workflow task, so that a permit that is free costs none.
 func (r *run) acquire(ctx workflow.Context, e graph.Acquire) {
-	future := workflow.ExecuteLocalActivity(permitContext(ctx, e.Address), activities.NameAcquire, activities.AcquireInput{
+	future := workflow.ExecuteLocalActivity(permitContext(ctx, string(e.Address)), activities.NameAcquire, activities.AcquireInput{
 		Facts: r.facts(e.Node, e.Run),
 		Request: admission.Request{
 			ID: r.requestID(e.Address, e.Number), Owner: r.owner(), Number: e.Number, Arrival: e.Arrival,
@@ -68,7 +68,7 @@ func (r *run) release(ctx workflow.Context, e graph.Release) {
 		return
 	}
 	hold := permits.Hold{Domain: e.Domain, ID: r.requestID(e.Address, e.Number), Token: e.Token, Belief: new(r.confirmation())}
-	future := workflow.ExecuteLocalActivity(permitContext(ctx, e.Address), activities.NameRelease, hold)
+	future := workflow.ExecuteLocalActivity(permitContext(ctx, string(e.Address)), activities.NameRelease, hold)
 	r.errands++
 	workflow.GoNamed(ctx, string(e.Address)+" release", func(ctx workflow.Context) {
 		if err := future.Get(ctx, nil); err != nil {
@@ -80,12 +80,12 @@ func (r *run) release(ctx workflow.Context, e graph.Release) {
 }
 
 // permitContext is the context of the local activities of admission.
-func permitContext(ctx workflow.Context, address graph.Address) workflow.Context {
+func permitContext(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: unlimited, // however long others keep it waiting
 		StartToCloseTimeout:    10 * time.Second,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumAttempts: 3},
-		Summary:                string(address),
+		Summary:                summary,
 	})
 }
 
