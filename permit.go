@@ -28,7 +28,9 @@ type (
 //	defer tidemill.Release(ctx, p)
 //
 // The workflow's worker must have admission ([WorkerOptions.Admission]).
-func Acquire(ctx workflow.Context, r PermitRequest) (*Permit, error) { return workflows.Acquire(ctx, r) }
+func Acquire(ctx workflow.Context, r PermitRequest) (*Permit, error) {
+	return workflows.Acquire(ctx, r)
+}
 
 // Release gives a permit back, also when ctx is cancelled. Giving it back twice is
 // giving it back once.
