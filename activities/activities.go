@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -18,6 +19,10 @@ const (
 	NameDecide = reservedPrefix + "decide" // local: evaluates what comes next
 	NameFlush  = reservedPrefix + "flush"  // ends a workflow task that has grown long
 	NameLocal  = reservedPrefix + "local"  // local: one attempt of an action in mode local
+
+	NameAcquire = reservedPrefix + "acquire" // local: asks for the permit of an attempt
+	NameRelease = reservedPrefix + "release" // local: gives one back
+	NameSubmit  = reservedPrefix + "submit"  // local: asks for a permit in workflow code
 )
 
 // The names of the built-in actions.
@@ -53,6 +58,10 @@ type Options struct {
 	// StopGrace is how long actions go on undisturbed once the worker was told
 	// to stop. The worker's stop timeout should exceed it by five seconds.
 	StopGrace time.Duration
+	// Classifier and Admitter are set together, or not at all: then runs that start
+	// here need no permits.
+	Classifier permits.Classifier
+	Admitter   permits.Admitter
 }
 
 // Activities are the activities of one worker. They are safe for concurrent use.
@@ -123,6 +132,9 @@ func (a *Activities) Register(r Registrar) {
 	r.RegisterActivityWithOptions(plain(a.Pin), activity.RegisterOptions{Name: NamePin})
 	r.RegisterActivityWithOptions(plain(a.Decide), activity.RegisterOptions{Name: NameDecide})
 	r.RegisterActivityWithOptions(plain(a.Local), activity.RegisterOptions{Name: NameLocal})
+	r.RegisterActivityWithOptions(plain(a.Acquire), activity.RegisterOptions{Name: NameAcquire})
+	r.RegisterActivityWithOptions(plain(a.Submit), activity.RegisterOptions{Name: NameSubmit})
+	r.RegisterActivityWithOptions(a.Release, activity.RegisterOptions{Name: NameRelease})
 	r.RegisterActivityWithOptions(a.Flush, activity.RegisterOptions{Name: NameFlush})
 }
 
