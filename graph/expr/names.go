@@ -68,8 +68,14 @@ type fact struct {
 // facts lists the facts in the order in which messages give them.
 func facts() []fact {
 	return []fact{
-		{"graph", Facts}, {"node", Facts}, {"type", Facts}, {"agent", Facts}, {"tool", Facts}, {"action", Facts},
-		{"trigger", Facts}, {"partition", Partition},
+		{"graph", Facts},
+		{"node", Facts},
+		{"type", Facts},
+		{"agent", Facts},
+		{"tool", Facts},
+		{"action", Facts},
+		{"trigger", Facts},
+		{"partition", Partition},
 	}
 }
 
