@@ -217,3 +217,35 @@ func TestCompileRulesMistakes(t *testing.T) {
 		})
 	}
 }
+
+// A key that no limit stands for would keep its nodes waiting until their deadline;
+// that it was misspelt shows when the worker starts.
+func TestUncovered(t *testing.T) {
+	t.Parallel()
+	limits := map[string]admission.Limits{
+		"default": {
+			Keys:  []admission.KeyLimit{{Key: "resource:payments", Limit: 5}, {Key: "model:*", Limit: 2}},
+			Rates: []admission.KeyRate{{Key: "resource:payments", Rate: admission.Rate{Limit: 1, Per: 1}}},
+		},
+		"ambient": {},
+	}
+	key := func(keys ...string) []admission.Units {
+		var units []admission.Units
+		for _, k := range keys {
+			units = append(units, admission.Units{Key: k})
+		}
+		return units
+	}
+	found := permits.Uncovered(permits.Rules{Rules: []permits.Rule{
+		{Keys: key("resource:payments", "model:large", "partition:${ partition }"), Rates: key("resource:payments")},
+		{Keys: key("resource:payment", "model"), Rates: key("model:large")},
+		{Domain: "ambient", Keys: key("resource:payments")},
+		{Domain: "elsewhere", Keys: key("resource:payments")},
+		{Domain: "${ partition }", Keys: key("anything")},
+	}}, limits)
+	require.EqualError(t, found, `permits: rules[1].keys[0].key: the limits have no "resource:payment" among their keys, so that it would never be granted; add it to keys of the limits: "resource:payment", or "resource:*" for all like it
+permits: rules[1].keys[1].key: the limits have no "model" among their keys, so that it would never be granted; add it to keys of the limits: "model"
+permits: rules[1].rates[0].key: the limits have no "model:large" among their rates, so that it would never be granted; add it to rates of the limits: "model:large", or "model:*" for all like it
+permits: rules[2].keys[0].key: the limits have no "resource:payments" among their keys, so that it would never be granted; add it to keys of the limits: "resource:payments", or "resource:*" for all like it
+permits: rules[3].domain: there are no limits for a domain "elsewhere"; add it to domains`)
+}
