@@ -8,8 +8,11 @@ import (
 	"github.com/tidemill/tidemill/admission"
 )
 
-// maxDomainBytes bounds the name of a domain, which is part of a workflow id.
-const maxDomainBytes = 64
+// The shape of the name of a domain, which is part of a workflow id.
+const (
+	maxDomainBytes = 64
+	domainShape    = "write at most 64 letters, digits, dots, dashes and underscores"
+)
 
 // CheckDomain says why a text is not the name of a domain.
 func CheckDomain(name string) error {
@@ -17,8 +20,7 @@ func CheckDomain(name string) error {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
 	}
 	if name == "" || len(name) > maxDomainBytes || strings.ContainsFunc(name, other) {
-		return fmt.Errorf("permits: %q is not the name of a domain; write at most %d letters, digits, dots, dashes and underscores",
-			name, maxDomainBytes)
+		return fmt.Errorf("permits: %q is not the name of a domain; %s", name, domainShape)
 	}
 	return nil
 }

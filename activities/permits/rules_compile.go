@@ -96,8 +96,8 @@ func (c *ruleCompiler) rule(field string, r *Rule) compiledRule {
 		priority: r.Priority,
 	}
 	if d := out.domain; d.template == nil && d.literal != "" {
-		if err := CheckDomain(d.literal); err != nil {
-			c.fault(field+"domain", err.Error(), "")
+		if CheckDomain(d.literal) != nil {
+			c.fault(field+"domain", fmt.Sprintf("%q is not the name of a domain", d.literal), domainShape)
 		}
 	}
 	c.literals(field, &out)
@@ -120,7 +120,8 @@ func (c *ruleCompiler) literals(field string, r *compiledRule) {
 		class.Rates = append(class.Rates, admission.Units{Key: stand(a.key, fmt.Sprintf("rate %d", i)), Units: a.units})
 	}
 	for _, e := range fieldErrors(class.check()) {
-		c.fault(field+e.Field, e.Fault, "")
+		message, fix, _ := strings.Cut(e.Fault, "; ")
+		c.fault(field+e.Field, message, fix)
 	}
 }
 

@@ -39,7 +39,7 @@ func Uncovered(r Rules, limits map[string]admission.Limits) RuleErrors {
 func uncovered(field, list string, units []admission.Units, entries []string) RuleErrors {
 	var found RuleErrors
 	for i, u := range units {
-		if strings.Contains(u.Key, "${") || covered(u.Key, entries) {
+		if u.Key == "" || strings.Contains(u.Key, "${") || covered(u.Key, entries) {
 			continue
 		}
 		found = append(found, &RuleError{

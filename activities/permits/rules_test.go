@@ -193,7 +193,7 @@ func TestCompileRulesMistakes(t *testing.T) {
 				"partition.from, character 12: run.lane has no field",
 				"rules[0].when: there is no name nod; did you mean node?", "rules[0].agent, character 4: the expression is empty; write the name of a fact",
 				"rules[0].keys[0].key, character 4: run is not available here", "rules[0].rates[0].key, character 3: ${ is not closed",
-				"rules[0].flow, character 4: state is not available", `rules[0].domain: permits: "a/b" is not the name of a domain`,
+				"rules[0].flow, character 4: state is not available", `rules[0].domain: "a/b" is not the name of a domain`,
 				"rules[0].priority: is 101; it must lie between 0 and 100",
 				"rules[1].when: gives no truth value; compare something", "rules[1].keys[0].key: gives no text",
 			},
