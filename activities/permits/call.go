@@ -44,18 +44,16 @@ func (c *call) settle(answer CallAnswer, err error) {
 }
 
 // decision reads the answer to a submit.
-func (c *call) decision() (admission.Decision, error) {
+func (a *CallAnswer) decision() (admission.Decision, error) {
 	switch {
-	case c.err != nil:
-		return admission.Decision{}, c.err
-	case c.answer.Foreign:
+	case a.Foreign:
 		return admission.Decision{}, admission.ErrForeignRequest
-	case c.answer.Refused != "":
-		return admission.Decision{}, fmt.Errorf("%w: %s", admission.ErrInvalidRequest, c.answer.Refused)
-	case c.answer.Decision == nil:
+	case a.Refused != "":
+		return admission.Decision{}, fmt.Errorf("%w: %s", admission.ErrInvalidRequest, a.Refused)
+	case a.Decision == nil:
 		return admission.Decision{}, fmt.Errorf("%w: the answer holds no decision", ErrUnanswered)
 	}
-	return *c.answer.Decision, nil
+	return *a.Decision, nil
 }
 
 // same tells whether a call that waits says all that another says: a repeated

@@ -58,7 +58,7 @@ func NewCombiner(o CombinerOptions) (*Combiner, error) {
 	}
 	c := &Combiner{semaphores: o.Semaphores, limits: limits, lines: map[string]*line{}}
 	if c.semaphores == nil {
-		c.semaphores = &workflows{client: o.Client, queue: o.TaskQueue, limits: limits}
+		c.semaphores = &temporalSemaphores{client: o.Client, queue: o.TaskQueue, limits: limits}
 	}
 	return c, nil
 }
@@ -131,7 +131,10 @@ func (c *Combiner) Submit(ctx context.Context, ask Ask) (admission.Decision, err
 			return admission.Decision{}, unanswered(ctx, cause)
 		}
 	}
-	return made.decision()
+	if made.err != nil {
+		return admission.Decision{}, made.err
+	}
+	return made.answer.decision()
 }
 
 // unanswered says why nothing was heard.

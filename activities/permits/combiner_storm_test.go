@@ -21,11 +21,11 @@ func storm(r *rand.Rand) func(int, permits.Batch) fault {
 	return func(int, permits.Batch) fault {
 		slow := make(chan struct{})
 		wait := rand.N(600 * time.Millisecond)
-		if r.IntN(40) == 0 {
-			wait = 4 * time.Second // nobody waits that long
-		}
 		if r.IntN(2) == 0 {
 			wait = time.Duration(r.IntN(5)) * time.Millisecond
+		}
+		if r.IntN(8) == 0 {
+			wait = 4 * time.Second // nobody waits that long
 		}
 		time.AfterFunc(wait, func() { close(slow) })
 		switch r.IntN(10) {

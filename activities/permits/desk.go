@@ -2,6 +2,7 @@ package permits
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type desk struct {
 
 	mu     sync.Mutex
 	book   *admission.Book
+	gauges gauges
 	alarm  *time.Timer
 	post   []Message // to be delivered, in order
 	busy   bool      // somebody delivers
@@ -33,70 +35,73 @@ type desk struct {
 
 func newDesk(domain string, book *admission.Book, options *InProcessOptions) *desk {
 	d := &desk{domain: domain, book: book, options: options, stop: make(chan struct{})}
+	d.gauges = newGauges(domain, options.Metrics, book.Limits())
 	d.alarm = time.AfterFunc(time.Hour, d.ring)
 	d.alarm.Stop()
 	return d
 }
 
-// call is one call about a request, and what follows from it. It gives the latest
-// decision on that request; those on others leave by post.
-func (d *desk) call(id string, belief *admission.Confirmation, do func(now time.Time)) (about admission.Decision) {
+// carry carries calls out as one turn of the book, and answers them. What others
+// must hear of leaves by post. Not ok: the desk is closed.
+func (d *desk) carry(calls ...Call) (answers []CallAnswer, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return about
+		return nil, false
+	}
+	batch := Batch{Calls: calls}
+	result, moves := batch.Carry(d.book, time.Now())
+	d.follow(moves)
+	return result.Answers, true
+}
+
+// change is a change of the whole book.
+func (d *desk) change(do func(now time.Time) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return ErrClosed
 	}
 	now := time.Now()
-	if belief != nil {
-		d.book.Confirm(now, *belief)
-	}
-	do(now)
-	for _, decision := range d.turn(now) {
-		if decision.ID == id {
-			about = decision
-			continue
-		}
-		d.mail(decision)
-	}
-	d.deliver()
-	return about
+	err := do(now)
+	d.gauges = newGauges(d.domain, d.options.Metrics, d.book.Limits())
+	d.follow(Decide(d.book, now))
+	return err
 }
 
 // ring does what is due by the clock.
-func (d *desk) ring() { d.call("", nil, func(time.Time) {}) }
-
-// turn lets the book decide until it is done, and sets the alarm.
-func (d *desk) turn(now time.Time) (all []admission.Decision) {
-	var ask []admission.Owner
-	next := time.Time{}
-	for more := true; more; {
-		turn := d.book.Decide(now)
-		all = append(all, turn.Decisions...)
-		ask = append(ask, turn.Ask...)
-		next, more = turn.Next, turn.More
+func (d *desk) ring() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.follow(Decide(d.book, time.Now()))
 	}
-	if d.alarm.Stop(); !next.IsZero() {
-		d.alarm.Reset(time.Until(next))
-	}
-	if observe := d.options.Observe; observe != nil && len(all) > 0 {
-		observe(d.domain, all, d.book.Status(now))
-	}
-	d.check(ask)
-	return all
 }
 
-// mail puts a decision into the post. Owners that are processes ask again.
-func (d *desk) mail(decision admission.Decision) {
-	if decision.Owner.Workflow == "" || d.options.Owners == nil {
+// follow does what follows from a turn. The lock is held.
+func (d *desk) follow(m Moves) {
+	if d.alarm.Stop(); !m.Next.IsZero() {
+		d.alarm.Reset(time.Until(m.Next))
+	}
+	d.gauges.count(d.book, m.Decisions)
+	d.mail(m.Others...)
+	d.check(m.Ask)
+	d.deliver()
+}
+
+// mail puts decisions into the post, those of one owner together.
+func (d *desk) mail(decisions ...admission.Decision) {
+	if d.options.Owners == nil {
 		return
 	}
-	for i := range d.post {
-		if m := &d.post[i]; m.Owner == decision.Owner {
-			m.Decisions = append(m.Decisions, decision)
-			return
+	for _, decision := range decisions {
+		at := slices.IndexFunc(d.post, func(m Message) bool { return m.Owner == decision.Owner })
+		if at < 0 {
+			at = len(d.post)
+			d.post = append(d.post, Message{Owner: decision.Owner})
 		}
+		d.post[at].Decisions = append(d.post[at].Decisions, decision)
 	}
-	d.post = append(d.post, Message{Owner: decision.Owner, Decisions: []admission.Decision{decision}})
 }
 
 // deliver empties the post, unless somebody does already.
@@ -121,11 +126,12 @@ func (d *desk) deliver() {
 func (d *desk) take() []Message {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
 	round := d.post
 	d.post = nil
-	if len(round) == 0 {
-		d.busy = false
-	}
+	d.busy = len(round) > 0
 	return round
 }
 
@@ -134,6 +140,9 @@ func (d *desk) take() []Message {
 func (d *desk) delivered(round []Message, became []Delivery) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
 	now, since := time.Now(), d.post
 	d.post = nil
 	for i, m := range round {
@@ -142,26 +151,30 @@ func (d *desk) delivered(round []Message, became []Delivery) (again bool) {
 		case i < len(became) && became[i] == OwnerGone:
 			d.book.Gone(now, m.Owner)
 		default:
-			d.post, again = append(d.post, m), true
+			d.mail(d.today(now, m)...)
+			again = true
 		}
 	}
 	for _, m := range since {
-		for _, decision := range m.Decisions {
-			d.mail(decision)
-		}
+		d.mail(m.Decisions...)
 	}
-	d.settle(now)
+	d.follow(Decide(d.book, now))
 	return again
 }
 
-// settle is a turn of which every decision leaves by post. Those on owners that
-// are gone go nowhere.
-func (d *desk) settle(now time.Time) {
-	for _, decision := range d.turn(now) {
-		if decision.Answer != admission.AnswerOwnerGone {
-			d.mail(decision)
+// today are the decisions of a message as they stand now: a permit may have another
+// lease, or have ended.
+func (d *desk) today(now time.Time, m Message) (list []admission.Decision) {
+	ids := make([]string, len(m.Decisions))
+	for i := range m.Decisions {
+		ids[i] = m.Decisions[i].ID
+	}
+	for _, decision := range d.book.Recall(now, m.Owner, ids) {
+		if decision.Answer != admission.AnswerReleased {
+			list = append(list, decision)
 		}
 	}
+	return list
 }
 
 // check finds out about the owners whose lease ran out.
@@ -200,26 +213,23 @@ func (d *desk) found(findings []Finding) {
 		case LifeUnknown: // asked again after another lease
 		}
 	}
-	d.settle(now)
-	d.deliver()
+	d.follow(Decide(d.book, now))
 }
 
-// believes compares the book with what an owner believes. What it waits for
-// although it has been decided was lost on the way, and is told again.
+// believes compares the book with what an owner believes. What it waits for, or
+// holds, although it has been decided otherwise was lost on the way, and is told
+// again.
 func (d *desk) believes(now time.Time, f Finding) {
 	if f.Belief == nil {
 		return
 	}
-	d.book.Confirm(now, f.Belief.Confirmation(f.Owner))
-	for _, id := range f.Belief.Waited {
-		x, known := d.book.Explain(now, id)
-		if !known || x.Answer == admission.AnswerQueued {
-			continue
+	d.book.Confirm(now, admission.Confirmation{
+		Owner: f.Owner, Upto: f.Belief.Upto, IDs: slices.Concat(f.Belief.Held, f.Belief.Waited),
+	})
+	for _, told := range d.book.Recall(now, f.Owner, slices.Concat(f.Belief.Waited, f.Belief.Held)) {
+		if told.Final() && told.Answer != admission.AnswerReleased || slices.Contains(f.Belief.Waited, told.ID) {
+			d.mail(told)
 		}
-		d.mail(admission.Decision{
-			ID: id, Owner: f.Owner, Agent: x.Agent, Answer: x.Answer,
-			Token: x.Token, Lease: x.Lease, Repeated: true,
-		})
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/tidemill/tidemill/admission"
 )
 
@@ -28,9 +30,8 @@ type InProcessOptions struct {
 	Limits map[string]admission.Limits
 	// Owners reaches owners that are workflows. Nil: there are none.
 	Owners Owners
-	// Observe is told every decision, repeated ones too, and the book in numbers
-	// after it. It must not call the admitter. Nil: nobody is.
-	Observe func(domain string, decisions []admission.Decision, status admission.Status)
+	// Metrics counts the decisions, as the semaphores do. Nil: nobody does.
+	Metrics client.MetricsHandler
 }
 
 // NewInProcess makes an admitter with empty books. The error matches
@@ -65,46 +66,56 @@ func (p *InProcess) desk(name string) (*desk, error) {
 
 // Submit asks for a permit.
 func (p *InProcess) Submit(_ context.Context, ask Ask) (admission.Decision, error) {
-	d, err := p.desk(ask.Domain)
+	if err := ask.Request.Validate(); err != nil {
+		return admission.Decision{}, err
+	}
+	answer, err := p.call(ask.Domain, Call{Submit: &ask.Request}, ask.Belief)
 	if err != nil {
 		return admission.Decision{}, fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
-	var refused error
-	decision := d.call(ask.Request.ID, ask.Belief, func(now time.Time) { refused = d.book.Submit(now, ask.Request) })
-	if refused != nil {
-		return admission.Decision{}, refused
-	}
-	if decision.ID == "" {
-		return admission.Decision{}, fmt.Errorf("%w: %w", ErrUnanswered, ErrClosed)
-	}
-	return decision, nil
+	return answer.decision()
 }
 
 // Release gives a permit back.
 func (p *InProcess) Release(_ context.Context, hold Hold) error {
-	return p.about(hold, func(d *desk, now time.Time) { d.book.Release(now, hold.ID, hold.Token) })
+	_, err := p.about(hold, Call{Release: &Named{hold.ID, hold.Token}})
+	return err
 }
 
 // Cancel ends a request in whatever state it is, known or not.
 func (p *InProcess) Cancel(_ context.Context, hold Hold) error {
-	return p.about(hold, func(d *desk, now time.Time) { d.book.Cancel(now, hold.ID) })
+	_, err := p.about(hold, Call{Cancel: hold.ID})
+	return err
 }
 
 // Extend is a sign of life.
-func (p *InProcess) Extend(_ context.Context, hold Hold) (result admission.Result, _ error) {
-	err := p.about(hold, func(d *desk, now time.Time) { result = d.book.Renew(now, hold.ID, hold.Token) })
-	return result, err
+func (p *InProcess) Extend(_ context.Context, hold Hold) (admission.Result, error) {
+	answer, err := p.about(hold, Call{Renew: &Named{hold.ID, hold.Token}})
+	return answer.Result, err
 }
 
-func (p *InProcess) about(hold Hold, do func(*desk, time.Time)) error {
-	d, err := p.desk(hold.Domain)
-	if err == nil {
-		err = hold.validate()
+func (p *InProcess) about(hold Hold, call Call) (CallAnswer, error) {
+	if err := hold.validate(); err != nil {
+		return CallAnswer{}, err
 	}
-	if err == nil {
-		d.call(hold.ID, hold.Belief, func(now time.Time) { do(d, now) })
+	return p.call(hold.Domain, call, hold.Belief)
+}
+
+// call carries out one call, after what its owner believes.
+func (p *InProcess) call(name string, call Call, belief *admission.Confirmation) (CallAnswer, error) {
+	d, err := p.desk(name)
+	if err != nil {
+		return CallAnswer{}, err
 	}
-	return err
+	calls := []Call{call}
+	if belief != nil {
+		calls = []Call{{Confirm: belief}, call}
+	}
+	answers, ok := d.carry(calls...)
+	if !ok {
+		return CallAnswer{}, ErrClosed
+	}
+	return answers[len(answers)-1], nil
 }
 
 // Explain tells where a request stands.
@@ -126,16 +137,16 @@ func (p *InProcess) Status(name string) (admission.Status, error) {
 	return d.status(), nil
 }
 
-// Steer lets an operator change a domain while it is in use. The error matches
-// admission.ErrInvalidLimits.
-func (p *InProcess) Steer(name string, change func(now time.Time, book *admission.Book) error) error {
+// Steer makes an operator's change to a domain. The error matches ErrInvalidSteer.
+func (p *InProcess) Steer(name string, change Steer) error {
+	if err := change.Check(); err != nil {
+		return err
+	}
 	d, err := p.desk(name)
 	if err != nil {
 		return err
 	}
-	var failed error
-	d.call("", nil, func(now time.Time) { failed = change(now, d.book) })
-	return failed
+	return d.change(func(now time.Time) error { return change.Apply(d.book, now) })
 }
 
 // Close takes nothing more, and ends what is being delivered or asked.

@@ -21,12 +21,6 @@ type Belief struct {
 	Waited []string `json:"waited,omitempty"` // ids without an answer, or queued
 }
 
-// Confirmation is the belief as the book hears of it.
-func (b *Belief) Confirmation(o admission.Owner) admission.Confirmation {
-	ids := make([]string, 0, len(b.Held)+len(b.Waited))
-	return admission.Confirmation{Owner: o, Upto: b.Upto, IDs: append(append(ids, b.Held...), b.Waited...)}
-}
-
 // Owners reaches the owners of requests.
 type Owners interface {
 	// Deliver tells each owner its decisions. It gives, in the order of the

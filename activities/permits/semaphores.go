@@ -32,8 +32,8 @@ type Semaphores interface {
 	Standings(ctx context.Context, domain, id string) ([]Standing, error)
 }
 
-// workflows are the semaphores that are workflows.
-type workflows struct {
+// temporalSemaphores are the semaphores that are workflows.
+type temporalSemaphores struct {
 	client client.Client
 	queue  string                      // of the semaphores
 	limits map[string]admission.Limits // by domain
@@ -42,7 +42,7 @@ type workflows struct {
 // Send updates the semaphore, and starts it when there is none. Every sending has
 // an update id of its own: an id would be answered from the memory of the run,
 // whatever the batch says. The book knows the calls that it has seen by their ids.
-func (w *workflows) Send(ctx context.Context, domain string, batch Batch) (BatchResult, error) {
+func (w *temporalSemaphores) Send(ctx context.Context, domain string, batch Batch) (BatchResult, error) {
 	options := client.UpdateWorkflowOptions{
 		WorkflowID: WorkflowID(domain), UpdateName: UpdateBatch,
 		Args: []any{batch}, WaitForStage: client.WorkflowUpdateStageCompleted,
@@ -60,7 +60,7 @@ func (w *workflows) Send(ctx context.Context, domain string, batch Batch) (Batch
 
 // begin starts a semaphore with the batch. Another process may be quicker: then its
 // semaphore gets the batch, and with it the limits of this process.
-func (w *workflows) begin(ctx context.Context, domain string, batch Batch, options client.UpdateWorkflowOptions) (BatchResult, error) {
+func (w *temporalSemaphores) begin(ctx context.Context, domain string, batch Batch, options client.UpdateWorkflowOptions) (BatchResult, error) {
 	limits, configured := w.limits[domain]
 	if configured {
 		batch.Limits = &limits
@@ -98,7 +98,7 @@ func refuses(err error) bool {
 }
 
 // Standings queries the semaphore.
-func (w *workflows) Standings(ctx context.Context, domain, id string) (list []Standing, _ error) {
+func (w *temporalSemaphores) Standings(ctx context.Context, domain, id string) (list []Standing, _ error) {
 	value, err := w.client.QueryWorkflow(ctx, WorkflowID(domain), "", QueryExplain, id)
 	if missing := (*serviceerror.NotFound)(nil); errors.As(err, &missing) {
 		return nil, nil
