@@ -1,6 +1,7 @@
 package tidemill_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -91,14 +92,35 @@ func pollersOf(t *testing.T, w world, queue string, kind enumspb.TaskQueueType) 
 	return len(response.GetPollers())
 }
 
+// domainOf is a domain that no other test has: a namespace has one book a domain.
+func domainOf(w world) string { return w.queue[max(0, len(w.queue)-60):] }
+
+// ask asks the books of a queue for one of two permits of an agent.
+func ask(t *testing.T, w world, domain, id string) admission.Decision {
+	t.Helper()
+	asker, err := permits.NewCombiner(permits.CombinerOptions{
+		Client: w.client, TaskQueue: permits.TaskQueue(w.queue), Limits: map[string]admission.Limits{domain: {Global: 2, Overflow: admission.OverflowQueue}},
+	})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, asker.Close(context.WithoutCancel(t.Context()))) }()
+	request := admission.Request{ID: id, Owner: admission.Owner{Process: "test"}, Agent: "planner"}
+	var decision admission.Decision
+	temporaltest.Wait(t, within, "an answer", func() bool {
+		decision, err = asker.Submit(t.Context(), permits.Ask{Domain: domain, Request: request})
+		return err == nil
+	})
+	return decision
+}
+
 // Books that shared a queue with the runs that wait for them would wait for their own
 // slots. A worker with admission is two, and stops as one.
 func TestWorkerWithAdmission(t *testing.T) {
 	t.Parallel()
 	w := idle(t)
 	w.queue += "-graphs"
+	domain := domainOf(w)
 	one, err := tidemill.NewWorker(t.Context(), w.client, newApp(), tidemill.WorkerOptions{
-		TaskQueue: w.queue, StopGrace: -1, Admission: &tidemill.AdmissionOptions{},
+		TaskQueue: w.queue, StopGrace: -1, Admission: &tidemill.AdmissionOptions{Domains: []tidemill.AdmissionDomain{{Name: domain}}},
 	})
 	require.NoError(t, err)
 	one.RegisterActivityWithOptions(func() error { return nil }, activity.RegisterOptions{Name: "mine"})
@@ -109,8 +131,9 @@ func TestWorkerWithAdmission(t *testing.T) {
 	require.Equal(t, w.queue+".admission", books)
 	temporaltest.Wait(t, within, "pollers on both queues", func() bool {
 		return pollersOf(t, w, w.queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW) == 1 && pollersOf(t, w, w.queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY) == 1 &&
-			pollersOf(t, w, books, enumspb.TASK_QUEUE_TYPE_WORKFLOW) == 1
+			pollersOf(t, w, books, enumspb.TASK_QUEUE_TYPE_WORKFLOW) == 1 && pollersOf(t, w, books, enumspb.TASK_QUEUE_TYPE_ACTIVITY) == 1
 	})
+	require.Equal(t, admission.AnswerGranted, ask(t, w, domain, "first").Answer)
 	close(interrupt)
 	select {
 	case err := <-ended:

@@ -8,9 +8,11 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/activities/permits"
+	"github.com/tidemill/tidemill/workflows"
 )
 
 // Times of stopping a worker of semaphores.
@@ -36,9 +38,14 @@ func (o WorkerOptions) admit(c client.Client, settings *activities.Options) (com
 	if settings.Admitter = o.Admission.Admitter; settings.Admitter != nil {
 		return nil, nil //nolint:nilnil // another Admitter is not ours to close
 	}
-	own, err := newCombiner(c, permits.TaskQueue(o.TaskQueue), o.Admission.limits())
+	own, err := permits.NewCombiner(permits.CombinerOptions{
+		Client: c, TaskQueue: permits.TaskQueue(o.TaskQueue), Limits: o.Admission.limits(),
+	})
+	if err != nil {
+		return nil, err
+	}
 	settings.Admitter = own
-	return own, err
+	return own, nil
 }
 
 // NewAdmissionWorker makes a worker that holds the books of admission for the graphs
@@ -69,7 +76,8 @@ func newSemaphores(c client.Client, o WorkerOptions, failed func(error)) worker.
 		DisableRegistrationAliasing:            true,
 		OnFatalError:                           failed,
 	})
-	registerSemaphores(w, c)
+	w.RegisterWorkflowWithOptions(workflows.Admission, workflow.RegisterOptions{Name: permits.WorkflowType})
+	permits.NewGateway(permits.TemporalOwners(c)).Register(w)
 	return w
 }
 
