@@ -108,6 +108,25 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// What the manual shows must be what the worker takes.
+func TestManualConfig(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/worker.md")
+	require.NoError(t, err)
+	seen := 0
+	for i, fence := range strings.Split(string(page), "```") {
+		text, isYAML := strings.CutPrefix(fence, "yaml\n")
+		if i%2 == 0 || !isYAML {
+			continue
+		}
+		seen++
+		c, err := parseConfig("worker.md", []byte(text))
+		require.NoError(t, err)
+		require.NoError(t, c.options.Validate())
+	}
+	require.Equal(t, 2, seen)
+}
+
 // The example that people copy must be one that the worker takes.
 func TestExampleConfig(t *testing.T) {
 	t.Parallel()
