@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -96,11 +97,11 @@ func (o WorkerOptions) Validate() error {
 const maxLimit = 2<<20 - 64<<10
 
 // Settings are the SDK's options for a worker of graphs: o.Worker with the
-// heartbeat and stop times that the actions' wrapper relies on, and without
-// registration aliasing: with it, the SDK would resolve the names of actions
-// through the worker's list of Go function names, and two workers could run
-// different code for one name. So workflows of the caller's own in the same
-// worker name their activities by the registered name. Only a program that
+// heartbeat and stop times that the actions' wrapper relies on, with the interceptor
+// that [Acquire] needs, and without registration aliasing: with it, the SDK would
+// resolve the names of actions through the worker's list of Go function names, and two
+// workers could run different code for one name. So workflows of the caller's own in
+// the same worker name their activities by the registered name. Only a program that
 // makes its own worker needs this function.
 func (o WorkerOptions) Settings() worker.Options {
 	o = o.WithDefaults()
@@ -112,6 +113,7 @@ func (o WorkerOptions) Settings() worker.Options {
 		settings.DefaultHeartbeatThrottleInterval = heartbeatThrottle
 	}
 	settings.DisableRegistrationAliasing = true
+	settings.Interceptors = append(slices.Clip(settings.Interceptors), workflows.Interceptor())
 	settings.WorkerStopTimeout = max(settings.WorkerStopTimeout, o.StopGrace+afterGrace)
 	return settings
 }

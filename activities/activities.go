@@ -19,6 +19,10 @@ const (
 	NameDecide = reservedPrefix + "decide" // local: evaluates what comes next
 	NameFlush  = reservedPrefix + "flush"  // ends a workflow task that has grown long
 	NameLocal  = reservedPrefix + "local"  // local: one attempt of an action in mode local
+
+	NameAcquire = reservedPrefix + "acquire" // local: asks for the permit of an attempt
+	NameRelease = reservedPrefix + "release" // local: gives one back
+	NameSubmit  = reservedPrefix + "submit"  // local: asks for a permit in workflow code
 )
 
 // The names of the built-in actions.
@@ -148,6 +152,9 @@ func (a *Activities) Register(r Registrar) {
 	r.RegisterActivityWithOptions(plain(a.Pin), activity.RegisterOptions{Name: NamePin})
 	r.RegisterActivityWithOptions(plain(a.Decide), activity.RegisterOptions{Name: NameDecide})
 	r.RegisterActivityWithOptions(plain(a.Local), activity.RegisterOptions{Name: NameLocal})
+	r.RegisterActivityWithOptions(plain(a.Acquire), activity.RegisterOptions{Name: NameAcquire})
+	r.RegisterActivityWithOptions(plain(a.Submit), activity.RegisterOptions{Name: NameSubmit})
+	r.RegisterActivityWithOptions(a.Release, activity.RegisterOptions{Name: NameRelease})
 	r.RegisterActivityWithOptions(a.Flush, activity.RegisterOptions{Name: NameFlush})
 }
 
