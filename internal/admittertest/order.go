@@ -155,6 +155,7 @@ func live(t *trial) {
 }
 
 func paused(t *trial) {
+	t.release(t.granted(t.agent("a"))) // before that there may be nothing to steer
 	t.Steer(t.T, permits.Steer{Action: permits.SteerPause, Key: admission.KeyAgentPrefix + "a"})
 	waits := t.answer(admission.AnswerQueued, t.agent("a"))
 	require.Equal(t, admission.ReasonPaused, waits.Reason)
