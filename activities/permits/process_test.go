@@ -24,8 +24,8 @@ func process(t *testing.T, limits admission.Limits) (*permits.Process, *permits.
 }
 
 // queueing is a request that waits.
-func queueing(agent string) admission.Request {
-	return admission.Request{Agent: agent, Overflow: admission.OverflowQueue}
+func queueing() admission.Request {
+	return admission.Request{Agent: "a", Overflow: admission.OverflowQueue}
 }
 
 func active(t *testing.T, p *permits.InProcess) (permits, queued int) {
@@ -40,11 +40,11 @@ func TestProcessRenewsWhileItHoldsAndWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, p := process(t, admission.Limits{Global: 1, QueueTimeout: admission.None, Lease: 6 * time.Second})
-		held, err := c.Submit(t.Context(), queueing("a"))
+		held, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
 		permit, err := held.Await(t.Context())
 		require.NoError(t, err)
-		waits, err := c.Submit(t.Context(), queueing("a"))
+		waits, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
 		require.Equal(t, admission.ReasonLimit, waits.Latest().Reason)
 
@@ -70,13 +70,13 @@ func TestProcessAwaitsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, p := process(t, admission.Limits{Global: 1, MaxQueue: 2, QueueTimeout: admission.None})
-		seed, err := c.Submit(t.Context(), queueing("a"))
+		seed, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
-		first, err := c.Submit(t.Context(), queueing("a"))
+		first, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
-		second, err := c.Submit(t.Context(), queueing("a"))
+		second, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
-		_, err = c.Submit(t.Context(), queueing("a"))
+		_, err = c.Submit(t.Context(), queueing())
 		require.ErrorIs(t, err, permits.ErrDenied)
 		var denied *permits.DeniedError
 		require.ErrorAs(t, err, &denied)
@@ -110,7 +110,7 @@ func TestProcessDefaults(t *testing.T) {
 		require.ErrorContains(t, err, "concurrency_limit_reached")
 
 		begun := time.Now()
-		waits, err := c.Submit(t.Context(), queueing("a"))
+		waits, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
 		_, err = waits.Await(t.Context())
 		require.ErrorContains(t, err, "queue_deadline_exceeded")
@@ -127,9 +127,9 @@ func TestProcessCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, p := process(t, admission.Limits{Global: 1})
-		held, err := c.Submit(t.Context(), queueing("a"))
+		held, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
-		waits, err := c.Submit(t.Context(), queueing("a"))
+		waits, err := c.Submit(t.Context(), queueing())
 		require.NoError(t, err)
 		awaited := make(chan error)
 		go func() {
@@ -151,7 +151,7 @@ func TestProcessIsToldOfALostPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, p := process(t, admission.Limits{Global: 1, Lease: 6 * time.Second, MaxHold: time.Minute})
 		begun := time.Now()
-		err := c.With(t.Context(), queueing("a"), func(ctx context.Context, permit *permits.Permit) error {
+		err := c.With(t.Context(), queueing(), func(ctx context.Context, permit *permits.Permit) error {
 			<-ctx.Done()
 			require.ErrorIs(t, context.Cause(ctx), permits.ErrLost)
 			<-permit.Lost()
@@ -180,7 +180,7 @@ func TestProcessLosesAPermitThatItCannotRenew(t *testing.T) {
 			return fault{}
 		}
 		begun := time.Now()
-		err := c.With(t.Context(), queueing("a"), func(ctx context.Context, _ *permits.Permit) error {
+		err := c.With(t.Context(), queueing(), func(ctx context.Context, _ *permits.Permit) error {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		})
@@ -205,7 +205,7 @@ func TestProcessTakesBackWhatWasNotAnswered(t *testing.T) {
 		f.fault = script
 		combiner := combine(t, f, nil)
 		c := permits.NewProcess(permits.ProcessOptions{Admitter: combiner, ID: "me"})
-		_, err := c.Submit(t.Context(), queueing("a"))
+		_, err := c.Submit(t.Context(), queueing())
 		require.ErrorIs(t, err, permits.ErrUnanswered)
 		require.Equal(t, admission.Owner{Process: "me"}, f.batches()[0].Calls[0].Submit.Owner)
 		close(gate[0])
@@ -220,15 +220,15 @@ func TestProcessWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, p := process(t, admission.Limits{Global: 1})
 		failure := errors.New("no")
-		err := c.With(t.Context(), queueing("a"), func(context.Context, *permits.Permit) error { return failure })
+		err := c.With(t.Context(), queueing(), func(context.Context, *permits.Permit) error { return failure })
 		require.Equal(t, failure.Error(), err.Error())
 		require.Panics(t, func() {
-			_ = c.With(t.Context(), queueing("a"), func(context.Context, *permits.Permit) error { panic("no") })
+			_ = c.With(t.Context(), queueing(), func(context.Context, *permits.Permit) error { panic("no") })
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		err = c.With(ctx, queueing("a"), func(ctx context.Context, _ *permits.Permit) error {
+		err = c.With(ctx, queueing(), func(ctx context.Context, _ *permits.Permit) error {
 			cancel()
-			return c.With(ctx, queueing("a"), func(context.Context, *permits.Permit) error { return failure })
+			return c.With(ctx, queueing(), func(context.Context, *permits.Permit) error { return failure })
 		})
 		require.ErrorIs(t, err, context.Canceled)
 		require.NotErrorIs(t, err, failure)
@@ -242,8 +242,8 @@ func TestProcessNests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := process(t, admission.Limits{Global: 1})
-		require.NoError(t, c.With(t.Context(), queueing("a"), func(ctx context.Context, outer *permits.Permit) error {
-			inner := queueing("a")
+		require.NoError(t, c.With(t.Context(), queueing(), func(ctx context.Context, outer *permits.Permit) error {
+			inner := queueing()
 			inner.Parent = outer.ID()
 			return c.With(ctx, inner, func(context.Context, *permits.Permit) error { return nil })
 		}))

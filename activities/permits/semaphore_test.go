@@ -19,6 +19,7 @@ import (
 type house struct {
 	client client.Client
 	queue  string
+	owners permits.Owners // by which combiners deliver; nil: semaphores do
 }
 
 func newHouse(t *testing.T) *house {
@@ -38,6 +39,7 @@ func (h *house) combiner(t *testing.T, domain string, limits admission.Limits) *
 	t.Helper()
 	c, err := permits.NewCombiner(permits.CombinerOptions{
 		Client: h.client, TaskQueue: permits.TaskQueue(h.queue), Limits: map[string]admission.Limits{domain: limits},
+		Owners: h.owners,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close(context.Background())) })
@@ -138,6 +140,14 @@ func (r *run) End() {
 func TestCombinerAndSemaphoreKeepThePromises(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
+	admittertest.Run(t, h.setup)
+}
+
+// As before, where the combiner brings owners what comes with its batches.
+func TestDeliveringCombinerAndSemaphoreKeepThePromises(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.owners = permits.TemporalOwners(h.client)
 	admittertest.Run(t, h.setup)
 }
 

@@ -1,8 +1,9 @@
 package admittertest
 
 import (
+	"errors"
+	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -104,46 +105,54 @@ func rate(t *trial) {
 // atOnce is counted by the work itself.
 func atOnce(t *trial) {
 	const limit, workers = 3, 50
-	process := permits.NewProcess(permits.ProcessOptions{Admitter: t.Admitter, Domain: t.Domain})
-	var now, peak, done atomic.Int64
-	work := func(*permits.Permit) {
-		n := now.Add(1)
-		for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
-		}
-		<-time.After(time.Millisecond)
-		now.Add(-1)
-		done.Add(1)
-	}
+	var crowd crowd
 	failures := make(chan error, workers)
-	var all sync.WaitGroup
 	for range workers {
-		all.Go(func() { failures <- t.work(process, work) })
+		r := t.agent("a")
+		go func() { failures <- t.work(r, crowd.work) }()
 	}
-	all.Wait()
 	for range workers {
 		require.NoError(t, <-failures)
 	}
-	require.Equal(t, int64(workers), done.Load())
-	require.LessOrEqual(t, peak.Load(), int64(limit))
+	require.Equal(t, int64(workers), crowd.done.Load())
+	require.LessOrEqual(t, crowd.peak.Load(), int64(limit))
 }
 
-// work does work under a permit. A busy server may not answer in time: then it asks
-// again.
-func (t *trial) work(process *permits.Process, do func(*permits.Permit)) error {
-	r := admission.Request{Agent: "a", Overflow: admission.OverflowQueue}
-	pending, err := process.Submit(t.Context(), r)
-	for attempt := 0; err != nil && attempt < 10; attempt++ {
-		pending, err = process.Submit(t.Context(), r)
+// crowd counts who works at the same time.
+type crowd struct{ now, peak, done atomic.Int64 }
+
+func (c *crowd) work() {
+	n := c.now.Add(1)
+	for p := c.peak.Load(); n > p && !c.peak.CompareAndSwap(p, n); {
+		p = c.peak.Load()
 	}
-	if err != nil {
-		return err
+	<-time.After(5 * time.Millisecond)
+	c.now.Add(-1)
+	c.done.Add(1)
+}
+
+// work does work under a permit, for which it asks until it has it. A busy server
+// may not answer in time.
+func (t *trial) work(r admission.Request, do func()) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		d, err := t.Admitter.Submit(t.Context(), t.ask(r))
+		switch {
+		case err != nil && !errors.Is(err, permits.ErrUnanswered):
+			return err
+		case d.Answer == admission.AnswerGranted:
+			do()
+			return t.Admitter.Release(t.Context(), t.hold(r.ID, d.Token))
+		case d.Final():
+			return fmt.Errorf("%s: %s", r.ID, d.Answer)
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			return t.Context().Err()
+		}
 	}
-	permit, err := pending.Await(t.Context())
-	if err != nil {
-		return err
-	}
-	do(permit)
-	return permit.Release(t.Context())
 }
 
 func live(t *trial) {

@@ -82,20 +82,24 @@ type citizen struct {
 	ended  bool
 }
 
+// Owner is who it is.
 func (c *citizen) Owner() admission.Owner { return c.owner }
 
+// Told are the decisions that were delivered to it.
 func (c *citizen) Told() []admission.Decision {
 	c.town.mu.Lock()
 	defer c.town.mu.Unlock()
 	return slices.Clone(c.told)
 }
 
+// Believe is what it says when it is asked.
 func (c *citizen) Believe(b permits.Belief) {
 	c.town.mu.Lock()
 	defer c.town.mu.Unlock()
 	c.belief = &b
 }
 
+// End ends it.
 func (c *citizen) End() {
 	c.town.mu.Lock()
 	defer c.town.mu.Unlock()
