@@ -27,6 +27,11 @@ type CombinerOptions struct {
 	// Limits are what this process configures, by domain. A domain without an
 	// entry keeps the limits that it has.
 	Limits map[string]admission.Limits
+	// Owners has this process bring owners what the semaphore decided along with a
+	// batch of it, which spares the semaphore the work. What is lost on the way, with
+	// this process for one, is found when the lease of the owner runs out. Nil: the
+	// semaphore delivers itself.
+	Owners Owners
 	// Semaphores are reached instead of those behind Client. Nil means those.
 	Semaphores Semaphores
 }
@@ -44,6 +49,7 @@ type CombinerOptions struct {
 type Combiner struct {
 	semaphores Semaphores
 	limits     map[string]admission.Limits
+	post       *post // nil: the semaphores deliver themselves
 
 	mu     sync.Mutex
 	lines  map[string]*line
@@ -60,7 +66,22 @@ func NewCombiner(o CombinerOptions) (*Combiner, error) {
 	if c.semaphores == nil {
 		c.semaphores = &temporalSemaphores{client: o.Client, queue: o.TaskQueue, limits: limits}
 	}
+	if o.Owners != nil {
+		c.post = newPost(o.Owners)
+		c.post.again, c.post.gone = timely, func(admission.Owner) {} // found when its lease runs out
+	}
 	return c, nil
+}
+
+// timely are the decisions of a message that are worth another try: not a permit
+// whose lease has run out meanwhile.
+func timely(m Message) (list []admission.Decision) {
+	for _, d := range m.Decisions {
+		if d.Lease.IsZero() || d.Lease.After(time.Now()) {
+			list = append(list, d)
+		}
+	}
+	return list
 }
 
 // checked is a copy of limits by domain, in which the default domain has its name.
@@ -97,7 +118,7 @@ func (c *Combiner) line(name string) (*line, error) {
 		if configured, ok := c.limits[name]; ok {
 			limits = &configured
 		}
-		c.lines[name] = newLine(name, c.semaphores, limits)
+		c.lines[name] = newLine(name, c.semaphores, c.post, limits)
 	}
 	return c.lines[name], nil
 }
@@ -234,6 +255,10 @@ func (c *Combiner) Close(ctx context.Context) error {
 		case <-ctx.Done():
 			unheard += l.abandon()
 		}
+	}
+	if c.post != nil {
+		c.post.flush(ctx)
+		c.post.close()
 	}
 	if unheard > 0 {
 		return fmt.Errorf("%w: %d calls were not heard", ErrClosed, unheard)

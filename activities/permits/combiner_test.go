@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
+	"github.com/tidemill/tidemill/internal/admittertest"
 )
 
 // gates holds up sendings until a test opens them, in order.
@@ -387,18 +388,45 @@ func TestCombinerJoinsRepetitions(t *testing.T) {
 		f.fault = script
 		c := combine(t, f, nil)
 		cancelAll(t, c, 0, 1)
+		results := make(chan admission.Result, 3)
 		for range 3 {
 			cancelAll(t, c, 1, 2)
 			require.NoError(t, c.Release(t.Context(), permits.Hold{ID: "p", Token: 7}))
 			go func() {
-				result, err := c.Extend(t.Context(), permits.Hold{ID: "q", Token: 7})
-				require.NoError(t, err)
-				require.Equal(t, admission.ResultNotFound, result)
+				result, _ := c.Extend(t.Context(), permits.Hold{ID: "q", Token: 7})
+				results <- result
 			}()
 		}
 		synctest.Wait()
 		close(gate[0])
-		synctest.Wait()
+		for range 3 {
+			require.Equal(t, admission.ResultNotFound, <-results)
+		}
 		require.Equal(t, []int{1, 3}, f.sizes())
+	})
+}
+
+// Owners whose permit was decided along with this process' batch must hear of it
+// from this process, also when the first try fails.
+func TestCombinerDeliversWhatComesWithItsBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, admission.Limits{Global: 1})
+		town := admittertest.NewTown()
+		c, err := permits.NewCombiner(permits.CombinerOptions{Semaphores: f, Owners: town})
+		require.NoError(t, err)
+		held, err := c.Submit(t.Context(), ask("w/1", "w"))
+		require.NoError(t, err)
+		o := town.Begin(t)
+		waits := ask("o/1", "")
+		waits.Request.Owner = o.Owner()
+		_, err = c.Submit(t.Context(), waits)
+		require.NoError(t, err)
+		town.Fail(2)
+		require.NoError(t, c.Release(t.Context(), permits.Hold{ID: "w/1", Token: held.Token}))
+		require.NoError(t, c.Close(t.Context()), "what is to be delivered is flushed too")
+		require.Len(t, o.Told(), 1)
+		require.Equal(t, "o/1", o.Told()[0].ID)
+		require.True(t, f.batches()[0].Delivers)
 	})
 }

@@ -1,19 +1,11 @@
 package permits
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/tidemill/tidemill/admission"
-)
-
-const (
-	// tellAgain is how long after a failed delivery the next is tried.
-	tellAgain = time.Second
-	// reachWithin bounds one round of deliveries or checks.
-	reachWithin = 20 * time.Second
 )
 
 // desk is the book of one domain, with the clock that it does not have itself and
@@ -25,9 +17,8 @@ type desk struct {
 	mu     sync.Mutex
 	book   *admission.Book
 	gauges gauges
+	post   *post
 	alarm  *time.Timer
-	post   []Message // to be delivered, in order
-	busy   bool      // somebody delivers
 	closed bool
 	stop   chan struct{} // closed with the desk
 	work   sync.WaitGroup
@@ -36,6 +27,8 @@ type desk struct {
 func newDesk(domain string, book *admission.Book, options *InProcessOptions) *desk {
 	d := &desk{domain: domain, book: book, options: options, stop: make(chan struct{})}
 	d.gauges = newGauges(domain, options.Metrics, book.Limits())
+	d.post = newPost(options.Owners)
+	d.post.again, d.post.gone = d.today, d.gone
 	d.alarm = time.AfterFunc(time.Hour, d.ring)
 	d.alarm.Stop()
 	return d
@@ -84,92 +77,32 @@ func (d *desk) follow(m Moves) {
 		d.alarm.Reset(time.Until(m.Next))
 	}
 	d.gauges.count(d.book, m.Decisions)
-	d.mail(m.Others...)
+	d.post.add(m.Others...)
 	d.check(m.Ask)
-	d.deliver()
 }
 
-// mail puts decisions into the post, those of one owner together.
-func (d *desk) mail(decisions ...admission.Decision) {
-	if d.options.Owners == nil {
-		return
-	}
-	for _, decision := range decisions {
-		at := slices.IndexFunc(d.post, func(m Message) bool { return m.Owner == decision.Owner })
-		if at < 0 {
-			at = len(d.post)
-			d.post = append(d.post, Message{Owner: decision.Owner})
-		}
-		d.post[at].Decisions = append(d.post[at].Decisions, decision)
-	}
-}
-
-// deliver empties the post, unless somebody does already.
-func (d *desk) deliver() {
-	if d.busy || d.closed || len(d.post) == 0 {
-		return
-	}
-	d.busy = true
-	d.work.Go(func() {
-		for round := d.take(); len(round) > 0; round = d.take() {
-			ctx, cancel := d.within()
-			became := d.options.Owners.Deliver(ctx, round)
-			cancel()
-			if d.delivered(round, became) && !d.wait(tellAgain) {
-				return
-			}
-		}
-	})
-}
-
-// take is the next round of the post.
-func (d *desk) take() []Message {
+// gone ends what an owner holds and waits for.
+func (d *desk) gone(o admission.Owner) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return nil
+		return
 	}
-	round := d.post
-	d.post = nil
-	d.busy = len(round) > 0
-	return round
-}
-
-// delivered ends what owners hold that are gone, and keeps for later what could not
-// be delivered: it goes before what has come since.
-func (d *desk) delivered(round []Message, became []Delivery) (again bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return false
-	}
-	now, since := time.Now(), d.post
-	d.post = nil
-	for i, m := range round {
-		switch {
-		case i < len(became) && became[i] == Delivered:
-		case i < len(became) && became[i] == OwnerGone:
-			d.book.Gone(now, m.Owner)
-		default:
-			d.mail(d.today(now, m)...)
-			again = true
-		}
-	}
-	for _, m := range since {
-		d.mail(m.Decisions...)
-	}
+	now := time.Now()
+	d.book.Gone(now, o)
 	d.follow(Decide(d.book, now))
-	return again
 }
 
 // today are the decisions of a message as they stand now: a permit may have another
 // lease, or have ended.
-func (d *desk) today(now time.Time, m Message) (list []admission.Decision) {
+func (d *desk) today(m Message) (list []admission.Decision) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	ids := make([]string, len(m.Decisions))
 	for i := range m.Decisions {
 		ids[i] = m.Decisions[i].ID
 	}
-	for _, decision := range d.book.Recall(now, m.Owner, ids) {
+	for _, decision := range d.book.Recall(time.Now(), m.Owner, ids) {
 		if decision.Answer != admission.AnswerReleased {
 			list = append(list, decision)
 		}
@@ -189,7 +122,7 @@ func (d *desk) check(ask []admission.Owner) {
 		return
 	}
 	d.work.Go(func() {
-		ctx, cancel := d.within()
+		ctx, cancel := within(reachWithin, d.stop)
 		defer cancel()
 		d.found(d.options.Owners.Check(ctx, owners))
 	})
@@ -228,7 +161,7 @@ func (d *desk) believes(now time.Time, f Finding) {
 	})
 	for _, told := range d.book.Recall(now, f.Owner, slices.Concat(f.Belief.Waited, f.Belief.Held)) {
 		if told.Final() && told.Answer != admission.AnswerReleased || slices.Contains(f.Belief.Waited, told.ID) {
-			d.mail(told)
+			d.post.add(told)
 		}
 	}
 }
@@ -245,31 +178,6 @@ func (d *desk) status() admission.Status {
 	return d.book.Status(time.Now())
 }
 
-// within is the context of work for the desk: it ends with the desk.
-func (d *desk) within() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), reachWithin)
-	d.work.Go(func() {
-		select {
-		case <-d.stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, cancel
-}
-
-// wait waits; false once the desk is closed.
-func (d *desk) wait(by time.Duration) bool {
-	timer := time.NewTimer(by)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-d.stop:
-		return false
-	}
-}
-
 // close stops the clock and waits for the work under way.
 func (d *desk) close() {
 	d.mu.Lock()
@@ -279,5 +187,6 @@ func (d *desk) close() {
 	}
 	d.alarm.Stop()
 	d.mu.Unlock()
+	d.post.close()
 	d.work.Wait()
 }

@@ -120,6 +120,9 @@ func (f *fake) carry(b permits.Batch) permits.BatchResult {
 	decisions := map[string]admission.Decision{}
 	for _, d := range f.book.Decide(now).Decisions {
 		decisions[d.ID] = d
+		if b.Delivers && d.Answer == admission.AnswerGranted {
+			result.Messages = permits.Address(result.Messages, d)
+		}
 	}
 	for i, c := range b.Calls {
 		if d, ok := decisions[submitted(c)]; ok && result.Answers[i].Refused == "" {

@@ -32,6 +32,7 @@ const (
 type line struct {
 	domain     string
 	semaphores Semaphores
+	post       *post // nil: the semaphore delivers itself
 
 	mu      sync.Mutex
 	seq     uint64
@@ -48,9 +49,9 @@ type line struct {
 	drained chan struct{} // closed when the line is closed and empty
 }
 
-func newLine(domain string, semaphores Semaphores, limits *admission.Limits) *line {
+func newLine(domain string, semaphores Semaphores, post *post, limits *admission.Limits) *line {
 	return &line{
-		domain: domain, semaphores: semaphores, limits: limits,
+		domain: domain, semaphores: semaphores, post: post, limits: limits,
 		flying: map[string]bool{}, drained: make(chan struct{}),
 	}
 }
@@ -173,6 +174,7 @@ func (l *line) send(b *batch) {
 	}
 	l.out = append(l.out, b)
 	wire, first := b.wire()
+	wire.Delivers = l.post != nil
 	go func() {
 		defer cancel()
 		result, err := l.semaphores.Send(ctx, l.domain, wire)
@@ -182,6 +184,11 @@ func (l *line) send(b *batch) {
 		if err != nil {
 			l.lost(b, err)
 			return
+		}
+		if l.post != nil {
+			for _, m := range result.Messages {
+				l.post.add(m.Decisions...)
+			}
 		}
 		l.heard(b, result.Answers[first:])
 	}()

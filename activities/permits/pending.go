@@ -99,11 +99,11 @@ func (q *Pending) begin(d admission.Decision) {
 // poll asks until the request is granted, has ended, or is cancelled.
 func (q *Pending) poll() {
 	for pause := firstPoll; q.waits(); pause = min(2*pause, longestPoll) {
-		if !q.sleep(q.until(pause)) {
+		if !sleep(q.until(pause), q.stop) {
 			q.take(admission.Decision{ID: q.request.ID, Owner: q.request.Owner, Answer: admission.AnswerCancelled}, nil)
 			return
 		}
-		ctx, cancel := q.within(AnswerWithin)
+		ctx, cancel := within(AnswerWithin, q.stop)
 		d, err := q.process.admitter.Submit(ctx, q.ask())
 		cancel()
 		if !errors.Is(err, ErrUnanswered) {
@@ -152,29 +152,4 @@ func (q *Pending) take(d admission.Decision, err error) {
 // asked for again. A repeated answer began a lease of its own.
 func late(d admission.Decision) bool {
 	return d.Answer == admission.AnswerGranted && !d.Repeated && d.Lease.Before(time.Now())
-}
-
-// sleep waits; false once the owner has said the last word.
-func (q *Pending) sleep(by time.Duration) bool {
-	timer := time.NewTimer(by)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-q.stop:
-		return false
-	}
-}
-
-// within is the context of one question. It ends early with the owner's last word.
-func (q *Pending) within(by time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), by)
-	go func() {
-		select {
-		case <-q.stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
 }

@@ -107,9 +107,9 @@ func (p *Permit) Release(ctx context.Context) error {
 // keep renews the permit until it is released or lost.
 func (p *Permit) keep() {
 	q := p.pending
-	for q.sleep(min(max(p.lease/3, leastRenewal), longestRenewal)) {
+	for sleep(min(max(p.lease/3, leastRenewal), longestRenewal), q.stop) {
 		sent := time.Now()
-		ctx, cancel := q.within(min(AnswerWithin, p.lease-sent.Sub(p.renewed)))
+		ctx, cancel := within(min(AnswerWithin, p.lease-sent.Sub(p.renewed)), q.stop)
 		result, err := q.process.admitter.Extend(ctx, q.hold(p.token))
 		cancel()
 		switch {
@@ -128,7 +128,7 @@ func (p *Permit) keep() {
 // how asks how the permit ended.
 func (p *Permit) how() admission.Answer {
 	q := p.pending
-	ctx, cancel := q.within(AnswerWithin)
+	ctx, cancel := within(AnswerWithin, q.stop)
 	defer cancel()
 	x, known, err := q.process.admitter.Explain(ctx, q.process.domain, q.request.ID)
 	if err != nil || !known || x.Answer == admission.AnswerGranted {
