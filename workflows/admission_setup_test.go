@@ -154,11 +154,17 @@ func (h *hall) view() permits.View {
 	return view
 }
 
+// query asks until it is answered: a run that is being replayed may take too long.
 func (h *hall) query(id, name string, into any, args ...any) {
 	h.tb.Helper()
-	value, err := h.client.QueryWorkflow(h.tb.Context(), id, "", name, args...)
-	require.NoError(h.tb, err)
-	require.NoError(h.tb, value.Get(into))
+	temporaltest.Wait(h.tb, time.Minute, "an answer to "+name, func() bool {
+		value, err := h.client.QueryWorkflow(h.tb.Context(), id, "", name, args...)
+		if err != nil {
+			return false
+		}
+		require.NoError(h.tb, value.Get(into))
+		return true
+	})
 }
 
 // until waits until the status fits.
