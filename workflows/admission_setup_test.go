@@ -50,7 +50,10 @@ func newHall(tb testing.TB, limits admission.Limits, edits ...func(*hallParts)) 
 	if parts.owners != nil {
 		owners = parts.owners(owners)
 	}
-	options := worker.Options{StickyScheduleToStartTimeout: time.Second}
+	options := worker.Options{
+		StickyScheduleToStartTimeout: time.Second,
+		DeadlockDetectionTimeout:     5 * time.Second, // for books as large as they may be
+	}
 	server.Worker(tb, h.client, permits.TaskQueue(h.queue), options, func(r worker.Registry) {
 		registerAdmission(r)
 		permits.NewGateway(owners).Register(r)
@@ -191,6 +194,14 @@ func (h *hall) runs() []string {
 	}
 	slices.Reverse(runs)
 	return runs
+}
+
+// begun is the latest run of the semaphore.
+func (h *hall) begun() string {
+	h.tb.Helper()
+	description, err := h.client.DescribeWorkflow(h.tb.Context(), h.id(), "")
+	require.NoError(h.tb, err)
+	return description.WorkflowExecution.RunID
 }
 
 func (h *hall) history(run string) *historypb.History {
