@@ -42,6 +42,10 @@ type Start struct {
 	Carried []byte `json:"carried,omitempty"`
 	// Undelivered is what owners have yet to be told.
 	Undelivered []Message `json:"undelivered,omitempty"`
+	// MaxEvents is how long the history of one run may grow. Zero means 2,000.
+	MaxEvents int `json:"max_events,omitempty"`
+	// Closing says that it was asked to cancel, and ends with its last permit.
+	Closing bool `json:"closing,omitempty"`
 }
 
 // Batch is what one process asks for in one go. The calls are one turn of the book.
@@ -112,10 +116,7 @@ type View struct {
 }
 
 // Standing is where one request of an owner stands.
-type Standing struct {
-	Owner       admission.Owner       `json:"owner"`
-	Explanation admission.Explanation `json:"explanation"`
-}
+type Standing = admission.Standing
 
 // ErrUnknownDomain is returned where a domain has no semaphore: nobody has asked it
 // for anything yet.
