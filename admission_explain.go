@@ -1,11 +1,13 @@
 package tidemill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -71,14 +73,12 @@ func (c *Client) ExplainAdmission(ctx context.Context, domain, id string) (Admis
 	if err != nil {
 		return x, err
 	}
-	for _, s := range books {
-		x.Domains = append(x.Domains, s.domain)
-		if err := c.standings(ctx, &x, s); err != nil {
-			if len(x.Runs) == 0 || ctx.Err() != nil {
-				return x, err
-			}
-			x.note("domain %q: %v", s.domain, messageOf(err))
-		}
+	silent := c.lookUp(ctx, &x, books)
+	if ctx.Err() != nil {
+		return x, ctx.Err()
+	}
+	if len(x.Runs) == 0 && len(x.Requests) == 0 && silent != nil {
+		return x, silent // it may be known there
 	}
 	if len(x.Runs) == 0 && len(x.Requests) == 0 {
 		return x, &RunError{Type: ErrTypeNotFound, ID: id, Message: unknownToAll(x.Domains)}
@@ -127,36 +127,58 @@ func (c *Client) booksFor(ctx context.Context, x *AdmissionExplanation, domain s
 	return books, nil
 }
 
-// standings adds what one book says of the runs, or of the id.
-func (c *Client) standings(ctx context.Context, x *AdmissionExplanation, s semaphore) error {
+// lookUp adds what the books say, which are asked side by side: one without a worker
+// keeps its answer for long. The first error is returned, each is noted.
+func (c *Client) lookUp(ctx context.Context, x *AdmissionExplanation, books []semaphore) error {
 	names := []string{x.ID}
 	for _, r := range x.Runs {
-		if r.ID != x.ID && len(r.Waiting) > 0 {
+		if r.ID != x.ID {
 			names = append(names, r.ID)
 		}
 	}
-	begin := len(x.Requests)
+	found, errs := make([][]AdmissionRequest, len(books)), make([]error, len(books))
+	var asking sync.WaitGroup
+	for i, s := range books {
+		asking.Go(func() { found[i], errs[i] = c.standings(ctx, s, names) })
+	}
+	asking.Wait()
+	var first error
+	for i, s := range books {
+		x.Domains = append(x.Domains, s.domain)
+		x.Requests = append(x.Requests, found[i]...)
+		if errs[i] != nil {
+			x.note("domain %q: %v", s.domain, messageOf(errs[i]))
+			first = cmp.Or(first, errs[i])
+		}
+	}
+	return first
+}
+
+// standings are what one book says of those that have names.
+func (c *Client) standings(ctx context.Context, s semaphore, names []string) ([]AdmissionRequest, error) {
+	var requests []AdmissionRequest
+	held := false
 	for _, name := range names {
 		var list []permits.Standing
 		if err := c.askSemaphore(ctx, s, permits.QueryExplain, &list, name); err != nil {
-			return err
+			return requests, err
 		}
 		for _, standing := range list {
-			x.Requests = append(x.Requests, AdmissionRequest{Domain: s.domain, Standing: standing})
+			requests = append(requests, AdmissionRequest{Domain: s.domain, Standing: standing})
+			held = held || standing.Explanation.Used > 0
 		}
 	}
-	added := x.Requests[begin:]
-	if !slices.ContainsFunc(added, func(r AdmissionRequest) bool { return r.Explanation.Used > 0 }) {
-		return nil
+	if !held {
+		return requests, nil
 	}
 	var view AdmissionView
 	if err := c.askSemaphore(ctx, s, permits.QueryStatus, &view); err != nil {
-		return err
+		return requests, err
 	}
-	for i := range added {
-		added[i].heldBy(view.Holders)
+	for i := range requests {
+		requests[i].heldBy(view.Holders)
 	}
-	return nil
+	return requests, nil
 }
 
 // heldBy picks those that hold the key which the request waits for.
@@ -320,7 +342,7 @@ func atNodes(waiting []graph.Waiting) string {
 	const most = 3
 	texts := make([]string, 0, most)
 	for _, w := range waiting[:min(len(waiting), most)] {
-		text := fmt.Sprintf("at %s for %s", w.Address, w.Reason)
+		text := fmt.Sprintf("at %s (%s)", w.Address, w.Reason)
 		if w.NextCheck != nil {
 			text += ", next check " + w.NextCheck.UTC().Format(time.RFC3339)
 		}

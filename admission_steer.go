@@ -3,7 +3,6 @@ package tidemill
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ const (
 // Making a change twice is making it once.
 func (c *Client) SteerAdmission(ctx context.Context, domain string, change AdmissionSteer) (admission.Status, error) {
 	var status admission.Status
-	if err := checkSteer(change); err != nil {
+	if err := CheckSteer(change); err != nil {
 		return status, err
 	}
 	s, err := c.semaphore(ctx, domain)
@@ -82,35 +81,12 @@ func (c *Client) steer(ctx context.Context, s semaphore, change AdmissionSteer, 
 	return handle.Get(ctx, status)
 }
 
-// checkSteer makes the change to a book of its own, to see whether it can be made.
-func checkSteer(change AdmissionSteer) error {
-	book, err := admission.NewBook(admission.Limits{})
-	if err != nil {
-		return err
-	}
-	var now time.Time
-	switch change.Action {
-	case SteerLimit:
-		err = book.SetLimit(now, change.Key, change.Limit)
-	case SteerRate:
-		err = book.SetRate(now, change.Key, change.Rate)
-	case SteerLimits:
-		_, err = book.SetLimits(now, change.Limits)
-	case SteerPause, SteerResume:
-		if change.Key != "" { // a name, as that of any key
-			err = book.SetLimit(now, change.Key, 0)
-		}
-	case SteerDrain:
-	default:
-		err = fmt.Errorf("action is %q; write %s, %s, %s, %s, %s or %s", change.Action,
-			SteerLimit, SteerRate, SteerLimits, SteerPause, SteerResume, SteerDrain)
-	}
-	if err == nil && change.Key != "" && (change.Action == SteerLimits || change.Action == SteerDrain) {
-		err = fmt.Errorf("key is %q, and %s takes none; leave it out", change.Key, change.Action)
-	}
+// CheckSteer refuses a change that means nothing as invalid_admission, without a server.
+func CheckSteer(change AdmissionSteer) error {
+	err := change.Check()
 	if err == nil {
 		return nil
 	}
 	return &RunError{Type: ErrTypeInvalidAdmission, Err: err, Message: strings.NewReplacer(
-		admission.ErrInvalidLimits.Error()+": ", "", "\n", "; ").Replace(err.Error())}
+		permits.ErrInvalidSteer.Error()+": ", "", admission.ErrInvalidLimits.Error()+": ", "", "\n", "; ").Replace(err.Error())}
 }
