@@ -1,6 +1,7 @@
 package tidemill_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,12 +77,7 @@ func TestAdmissionStatus(t *testing.T) {
 	temporaltest.Wait(t, within, "the domain to be listed", func() bool {
 		domains, err := w.runs.AdmissionDomains(t.Context())
 		require.NoError(t, err)
-		for _, domain := range domains {
-			if domain == w.queue {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(domains, w.queue)
 	})
 }
 

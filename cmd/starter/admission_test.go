@@ -195,7 +195,9 @@ func TestWaitsForPermitsAreShown(t *testing.T) {
 	require.Equal(t, "   └─ charge#1: admission: limit of resource:payments, next at 2026-12-03T10:00:00Z", tree(r)[2])
 
 	var lines []string
-	p := newProgress(func(format string, args ...any) { lines = append(lines, strings.TrimSpace(fmt.Sprintf(format, args...))) })
+	p := newProgress(func(format string, args ...any) {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf(format, args...)))
+	})
 	p.see(r)
 	later := at.Add(time.Second)
 	r.Waiting[0].NextCheck = &later
