@@ -47,9 +47,7 @@ func (c *Client) AdmissionDomains(ctx context.Context) ([]string, error) {
 			return nil, edgeError(err)
 		}
 		for _, info := range page.GetExecutions() {
-			if domain, ok := permits.DomainOf(info.GetExecution().GetWorkflowId()); ok {
-				domains = append(domains, domain)
-			}
+			domains = append(domains, permits.DomainOf(info.GetExecution().GetWorkflowId()))
 		}
 		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
 			slices.Sort(domains)

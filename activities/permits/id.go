@@ -31,7 +31,3 @@ func NumberOf(id, firstRun string) (uint64, bool) {
 	number, err := strconv.ParseUint(rest[at+1:], 10, 64)
 	return number, err == nil
 }
-
-// DomainOf is the domain whose semaphore has a workflow id; not ok when it is no
-// semaphore's.
-func DomainOf(workflowID string) (string, bool) { return strings.CutPrefix(workflowID, workflowPrefix) }
