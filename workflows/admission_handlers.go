@@ -61,6 +61,11 @@ func (s *semaphore) batch(ctx workflow.Context, b permits.Batch) (permits.BatchR
 	if b.Limits != nil {
 		s.shown.relabel(s.book)
 	}
+	if b.Delivers {
+		// The answer leaves when the task is written down, so nothing is heard of
+		// that may yet be decided anew.
+		result.Messages, moves.Others = permits.Address(nil, moves.Others...), nil
+	}
 	s.take(ctx, moves)
 	return result, nil
 }

@@ -32,18 +32,8 @@ type post struct {
 
 // add queues decisions, each with those of its owner that wait already.
 func (p *post) add(decisions ...admission.Decision) {
-	at := make(map[admission.Owner]int, len(p.waiting))
-	for i, m := range p.waiting {
-		at[m.Owner] = i
-	}
-	for _, d := range decisions {
-		i, found := at[d.Owner]
-		if !found {
-			i = len(p.waiting)
-			at[d.Owner] = i
-			p.waiting = append(p.waiting, permits.Message{Owner: d.Owner})
-		}
-		p.waiting[i].Decisions = append(p.waiting[i].Decisions, d)
+	if len(decisions) > 0 {
+		p.waiting = permits.Address(p.waiting, decisions...)
 	}
 }
 

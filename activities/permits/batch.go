@@ -127,3 +127,22 @@ func heardOf(decisions []admission.Decision, mine map[string]bool) []admission.D
 	}
 	return others
 }
+
+// Address puts decisions behind the messages that their owners get already, or adds
+// messages, in the order of the decisions.
+func Address(messages []Message, decisions ...admission.Decision) []Message {
+	at := make(map[admission.Owner]int, len(messages))
+	for i, m := range messages {
+		at[m.Owner] = i
+	}
+	for _, d := range decisions {
+		i, found := at[d.Owner]
+		if !found {
+			i = len(messages)
+			at[d.Owner] = i
+			messages = append(messages, Message{Owner: d.Owner})
+		}
+		messages[i].Decisions = append(messages[i].Decisions, d)
+	}
+	return messages
+}

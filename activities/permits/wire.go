@@ -57,6 +57,10 @@ type Batch struct {
 	// Limits are the sender's configuration, with its first batch; nil afterwards.
 	Limits *admission.Limits `json:"limits,omitempty"`
 	Calls  []Call            `json:"calls"`
+	// Delivers says that the sender brings the owners what is in the result for
+	// them. That costs the semaphore nothing; what the sender loses is found when
+	// the lease of the owner runs out.
+	Delivers bool `json:"delivers,omitempty"`
 }
 
 // MaxCalls is the number of calls of one batch.
@@ -80,6 +84,8 @@ type Named struct {
 // BatchResult has one answer for each call, in their order.
 type BatchResult struct {
 	Answers []CallAnswer `json:"answers"`
+	// Messages are for the sender to deliver, if it said that it does.
+	Messages []Message `json:"messages,omitempty"`
 }
 
 // CallAnswer is what became of a call.
