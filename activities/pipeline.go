@@ -35,20 +35,17 @@ type stage struct {
 	run  func(context.Context, *try) *graph.Ending
 }
 
-// pipeline is what every attempt of every node passes, in this order. A stage
-// without a rule yet lets everything through; release is what undoes acquire and
-// runs however the attempt ends.
+// pipeline is what every attempt of every node passes, in this order. Two stages
+// come before it and one behind it: the run classifies the attempt, acquires its
+// permit and gives it back ([Activities.Acquire], [Activities.Release]), however the
+// attempt ends and whatever becomes of the worker that makes it.
 func (a *Activities) pipeline() []stage {
 	return []stage{
-		{"classify", pass},
-		{"acquire", pass},
 		{"check", a.check},
 		{"run", a.execute},
 		{"size", a.size},
 	}
 }
-
-func pass(context.Context, *try) *graph.Ending { return nil }
 
 // wrap makes an action a Temporal activity.
 func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph.Result, error) {
@@ -79,7 +76,6 @@ func (a *Activities) attempt(ctx context.Context, t *try) *graph.Ending {
 	if t.limit = t.task.Limits.Payload; t.local != nil {
 		t.limit = min(t.limit, MaxLocalResult)
 	}
-	defer a.release(ctx, t)
 	for _, s := range a.pipeline() {
 		if end := s.run(ctx, t); end != nil {
 			return end
@@ -87,9 +83,6 @@ func (a *Activities) attempt(ctx context.Context, t *try) *graph.Ending {
 	}
 	return nil
 }
-
-// release gives back what acquire took.
-func (a *Activities) release(context.Context, *try) {}
 
 // check evaluates the arguments and refuses those that are too large.
 func (a *Activities) check(_ context.Context, t *try) *graph.Ending {
@@ -205,7 +198,10 @@ func (t *try) report(ctx context.Context, end *graph.Ending) error {
 	if (end.Kind == graph.Failed || end.Kind == graph.TimedOut) && !end.Final && !spent {
 		t.pulse.close(ctx)
 	}
-	return errorOf(end, retry, spent, ctx.Err() != nil && isCancel(context.Cause(ctx)))
+	return errorOf(end, circumstances{
+		retry: retry, spent: spent, held: t.task.Run.Token != 0,
+		canCancel: ctx.Err() != nil && isCancel(context.Cause(ctx)),
+	})
 }
 
 // sign completes an ending that is not Returned with what the attempt knows, and

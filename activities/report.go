@@ -40,12 +40,23 @@ func reportOf(e *graph.Ending) AttemptReport {
 	}
 }
 
-// errorOf is how an ending that is not Returned leaves the activity. Spent says
-// that the policy allows no further attempt. With canCancel the SDK passes a
-// CanceledError on; it does only when the server's request to cancel ended the
-// context.
-func errorOf(e *graph.Ending, retry *graph.Retry, spent, canCancel bool) error {
-	if e.Kind == graph.Cancelled && canCancel {
+// circumstances are what decides how an ending leaves the activity.
+type circumstances struct {
+	retry *graph.Retry
+	spent bool // the policy allows no further attempt
+	// canCancel lets the SDK pass a CanceledError on; it does only when the server's
+	// request to cancel ended the context.
+	canCancel bool
+	held      bool // the attempt has a permit
+}
+
+// longBackoff is the wait before an attempt that holds no permit: the run gives it
+// back, waits and asks again, so the server's own retry must not wait in its place.
+const longBackoff = time.Second
+
+// errorOf is how an ending that is not Returned leaves the activity.
+func errorOf(e *graph.Ending, c circumstances) error {
+	if e.Kind == graph.Cancelled && c.canCancel {
 		return temporal.NewCanceledError(CancelReport{Effect: e.Failure.Effect})
 	}
 	options := temporal.ApplicationErrorOptions{Details: []any{reportOf(e)}, NonRetryable: true}
@@ -53,10 +64,14 @@ func errorOf(e *graph.Ending, retry *graph.Retry, spent, canCancel bool) error {
 		return temporal.NewApplicationErrorWithOptions(
 			"interrupted: "+string(e.Interruption), ErrTypeInterrupted, options)
 	}
-	if e.Kind != graph.Cancelled && !e.Final && !spent {
+	byServer := e.Kind != graph.Cancelled && !e.Final && !c.spent
+	if byServer && c.held && c.retry.Delay(e.Used, e.RetryAfter) >= longBackoff {
+		byServer = false
+	}
+	if byServer {
 		options.NonRetryable = false
 		if e.RetryAfter > 0 {
-			options.NextRetryDelay = retry.Delay(e.Used, e.RetryAfter)
+			options.NextRetryDelay = c.retry.Delay(e.Used, e.RetryAfter)
 		}
 	}
 	if e.Failure.Business {

@@ -34,6 +34,9 @@ func (r *run) begin(ctx workflow.Context, args converter.EncodedValues) *graph.F
 	if r.child != nil {
 		r.parent = parent{execution: r.info.ParentWorkflowExecution, address: r.child.Address}
 	}
+	if err := r.setPermits(ctx); err != nil {
+		blocked("the run cannot be asked about its permits", err)
+	}
 	return r.makeMachine(ctx, given.input)
 }
 
@@ -100,6 +103,7 @@ func (r *run) makeMachine(ctx workflow.Context, input json.RawMessage) *graph.Fa
 	r.machine, err = graph.New(plan, graph.Start{
 		Input: state, Lineage: r.info.FirstRunID, Limits: r.pin.Limits, Now: workflow.Now(ctx),
 		MaxSteps: r.pin.Options.MaxSteps, Deadline: r.pin.Options.Deadline, Child: r.child,
+		Admission: r.admitted(), Overflow: graph.Overflow(r.pin.Options.Overflow), QueueTimeout: r.pin.Options.QueueTimeout,
 		Facts: graph.RunFacts{
 			ID: r.info.WorkflowExecution.ID, RunID: r.info.WorkflowExecution.RunID,
 			Graph: document.ID, Revision: document.Revision, Lane: r.lane(),

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/converter"
@@ -57,6 +58,7 @@ type run struct {
 	// that it has begun; until then its run id is empty.
 	children map[graph.Address]workflow.Execution
 	requests int // answers that were given a name
+	errands  int // local activities of admission that are open
 	parent   parent
 
 	budget budget
@@ -125,12 +127,14 @@ func (r *run) apply(ctx workflow.Context) {
 // close ends the run with its outcome. Handlers that still wait for an answer
 // get one first, and so does the parent.
 func (r *run) close(ctx workflow.Context, outcome *graph.Outcome) (json.RawMessage, error) {
-	for !workflow.AllHandlersFinished(ctx) || signalled(ctx) || r.parent.owes() {
+	r.wanted = slices.DeleteFunc(r.wanted, func(effect graph.Effect) bool { return !errand(effect) })
+	for r.busy(ctx) || r.due() || signalled(ctx) {
 		r.hear(ctx)
+		if err := r.perform(ctx); err != nil {
+			return nil, err
+		}
 		r.tell(ctx)
-		if err := workflow.Await(ctx, func() bool {
-			return r.due() || signalled(ctx) || workflow.AllHandlersFinished(ctx) && !r.parent.owes()
-		}); err != nil {
+		if err := workflow.Await(ctx, func() bool { return r.due() || signalled(ctx) || !r.busy(ctx) }); err != nil {
 			return nil, err
 		}
 	}
@@ -138,6 +142,11 @@ func (r *run) close(ctx workflow.Context, outcome *graph.Outcome) (json.RawMessa
 		return r.machine.ChildResult().Raw(), nil
 	}
 	return closing(r.machine.Report(), outcome)
+}
+
+// busy reports whether somebody has yet to be answered, or a permit to be given back.
+func (r *run) busy(ctx workflow.Context) bool {
+	return !workflow.AllHandlersFinished(ctx) || r.parent.owes() || r.errands > 0 || len(r.wanted) > 0
 }
 
 // maxClosingState is the largest state, in bytes, that a failed run's details

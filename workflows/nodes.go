@@ -32,9 +32,9 @@ func (r *run) perform(ctx workflow.Context) error {
 // when something that has happened, or is about to, has its turn first.
 func (r *run) makeRoom(ctx workflow.Context, effect graph.Effect) (bool, error) {
 	local := r.local(effect)
-	tight := local && r.budget.spent(ctx)
-	if size := r.commandSize(effect); !local {
-		tight = size > 0 && r.budget.crowded(ctx, size)
+	tight := (local || errand(effect)) && r.budget.spent(ctx)
+	if size := r.commandSize(effect); !local && size > 0 {
+		tight = r.budget.crowded(ctx, size)
 	}
 	if tight {
 		if err := flush(ctx); err != nil {
@@ -51,6 +51,16 @@ func (r *run) makeRoom(ctx workflow.Context, effect graph.Effect) (bool, error) 
 func (r *run) local(effect graph.Effect) bool {
 	node, ok := effect.(graph.RunNode)
 	return ok && node.Local && !r.withdrawn(node.Task.Run.Address)
+}
+
+// errand reports whether an effect is a local activity of admission.
+func errand(effect graph.Effect) bool {
+	switch effect.(type) {
+	case graph.Acquire, graph.Release:
+		return true
+	default:
+		return false
+	}
 }
 
 // commandSize is about how many bytes of the workflow task an effect takes, when
@@ -95,6 +105,10 @@ func (r *run) do(ctx workflow.Context, effect graph.Effect) {
 		if !r.withdraw(e.Address) {
 			r.startChild(ctx, e)
 		}
+	case graph.Acquire:
+		r.acquire(ctx, e)
+	case graph.Release:
+		r.release(ctx, e)
 	case graph.Forward:
 		r.forward(ctx, e)
 	case graph.CancelNode:

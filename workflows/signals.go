@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/graph/value"
 )
@@ -68,6 +69,9 @@ func (r *run) receive(ctx workflow.Context, name string, payload *commonpb.Paylo
 		return
 	case SignalAnswer:
 		r.receiveForwarded(ctx, payload.GetData())
+		return
+	case permits.SignalPermits:
+		r.receivePermits(ctx, payload)
 		return
 	}
 	pauseID, _ := strings.CutPrefix(name, SignalResumePrefix)

@@ -3,6 +3,7 @@ package permits
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemill/tidemill/admission"
@@ -28,6 +29,9 @@ func WorkflowID(domain string) string {
 	}
 	return workflowPrefix + domain
 }
+
+// DomainOf is the domain whose semaphore has a workflow id.
+func DomainOf(workflowID string) string { return strings.TrimPrefix(workflowID, workflowPrefix) }
 
 // TaskQueue is the task queue of the semaphores of a queue of graphs. They have a
 // worker of their own there, so that owners that wait can never take its place.
