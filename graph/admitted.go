@@ -117,19 +117,42 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 	case answer.Answer == AdmissionGranted && late:
 		p.learn(answer)
 		m.await(a, p, Admission{Domain: p.Domain, Priority: p.Priority, Flow: p.Flow}) // the book answers from what it knows
+	case p.State == PermitQueued && (answer.Answer == AdmissionUnanswered || answer.Answer == AdmissionUnclassified):
+		m.watch(now, a, p) // it was asked again; it has its place until somebody knows better
 	case answer.Answer == AdmissionGranted, answer.Answer == AdmissionFree:
+		if p.State == PermitQueued && answer.Answer == AdmissionFree { // by other rules
+			m.emitRelease(Release{Number: p.Number, Address: p.Address, Domain: p.Domain})
+		}
 		p.take(PermitHeld, answer)
 		m.wake(a, true)
 		m.mark(a, NodeActive)
 		m.run(now, a)
 	case answer.Answer == AdmissionQueued:
 		p.take(PermitQueued, answer)
-		if end, ends := m.queueEnd(m.plan.Node(a.Node), p); ends && a.At == nil {
-			m.sleep(a, PhaseAdmission, end) // a book that is gone tells nobody
-		}
+		m.watch(now, a, p)
 	default:
 		m.deny(now, a, p, answer)
 	}
+}
+
+// The waits before a queued acquisition is asked for again under its number: the
+// first, and the longest.
+const (
+	firstLook = time.Minute
+	mostLook  = 10 * time.Minute
+)
+
+// watch sees to it that a queued acquisition is asked for again some time, and that
+// its wait ends when it must. The grant is told; but a book that is gone tells nobody.
+func (m *Machine) watch(now time.Time, a *Activation, p *Permit) {
+	if a.At != nil {
+		return
+	}
+	at := now.Add(min(firstLook<<min(p.Looks, 4), mostLook))
+	if end, ends := m.queueEnd(m.plan.Node(a.Node), p); ends && end.Before(at) {
+		at = end
+	}
+	m.sleep(a, PhaseAdmission, at)
 }
 
 // deny ends an acquisition. The wait goes on with another one after a while, unless
@@ -183,6 +206,9 @@ const (
 	admissionHoldExceeded = "hold_exceeded"
 )
 
+// reasonRate is the reason of a book that knows when what waits may go on.
+const reasonRate = "rate"
+
 // refused is the failure of an activation that chose not to queue.
 func refused(a Admission) *Failure {
 	f := Failf(a.Answer, "no permit is free, and the node does not wait for one")
@@ -220,8 +246,9 @@ func (m *Machine) askAgain(now time.Time, a *Activation) {
 		m.fail(a, waitedTooLong(p.reason()))
 	case p.State == PermitDenied:
 		m.acquire(now, a)
-	case ends:
-		m.sleep(a, PhaseAdmission, end)
+	default:
+		p.Looks++
+		m.emitAcquire(a, p)
 	}
 }
 
@@ -233,12 +260,9 @@ func (m *Machine) waitsForPermit(a *Activation) Waiting {
 		return w
 	}
 	w.Reason += ": " + p.reason()
-	if p.State == PermitQueued {
-		w.NextCheck = nil
-		if !p.NextCheck.IsZero() {
-			at := p.NextCheck
-			w.NextCheck = &at
-		}
+	if p.State == PermitQueued && p.Reason == reasonRate && !p.NextCheck.IsZero() {
+		at := p.NextCheck // the book knows when; of all else nobody does
+		w.NextCheck = &at
 	}
 	return w
 }

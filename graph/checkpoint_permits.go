@@ -16,7 +16,7 @@ func (cp *Checkpoint) checkPermits(p *Plan) error {
 		if permit.Number == 0 || permit.Number > cp.Acquisitions || numbers[permit.Number] {
 			return fmt.Errorf("permit %d of %d acquisitions", permit.Number, cp.Acquisitions)
 		}
-		if asked[permit.Address] || permit.Denials < 0 {
+		if asked[permit.Address] || permit.Denials < 0 || permit.Looks < 0 {
 			return fmt.Errorf("permit %d of %q, with %d denials", permit.Number, permit.Address, permit.Denials)
 		}
 		numbers[permit.Number], asked[permit.Address] = true, true

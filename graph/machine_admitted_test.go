@@ -45,10 +45,10 @@ func TestWaitingForPermits(t *testing.T) {
 		want   string
 	}{
 		{graph.Admission{}, "asked, admission: asked"},
-		{queued, "queued, admission: limit of k"},
-		{graph.Admission{Answer: "queued", Reason: "rate", Key: "resource:api", NextCheck: later}, "queued, admission: rate of resource:api until 1m0s"},
-		{graph.Admission{Answer: "queued", Reason: "paused"}, "queued, admission: paused"},
-		{graph.Admission{Answer: "queued"}, "queued, admission: queued"},
+		{queued, "queued, admission: limit of k until 1m0s"},
+		{graph.Admission{Answer: "queued", Reason: "rate", Key: "resource:api", NextCheck: noon.Add(7*time.Second)}, "queued, admission: rate of resource:api until 7s"},
+		{graph.Admission{Answer: "queued", Reason: "paused"}, "queued, admission: paused until 1m0s"},
+		{graph.Admission{Answer: "queued"}, "queued, admission: queued until 1m0s"},
 		{occupied, "denied, admission: concurrency_limit_reached of k until 5s"},
 		{full, "denied, admission: admission_queue_full until 5s"},
 		{refusal("draining"), "denied, admission: draining until 5s"},
@@ -121,7 +121,6 @@ func TestDenials(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	t.Parallel()
 	s := inLine(t, "")
-	s.admit(1, queued)
 	s.admit(1, graph.Admission{Answer: graph.AdmissionUnanswered, Domain: "e"})
 	require.Equal(t, []graph.Release{{Number: 1, Address: "a#1", Domain: "e"}}, s.gate.backs)
 	s.gate.strays[1]++
@@ -130,6 +129,39 @@ func TestUnanswered(t *testing.T) {
 	s.admit(1, queued)
 	require.Equal(t, "denied, admission: unanswered until 5s", s.state())
 	require.Empty(t, s.runs)
+}
+
+// A book that is lost tells nobody. What waits in its queue asks again under the same
+// number, ever less often, and keeps its place when the answer is no better.
+func TestQueuedAsksAgain(t *testing.T) {
+	t.Parallel()
+	s := inLine(t, "", func(s *story) { s.restores = true })
+	s.admit(1, queued)
+	at := noon
+	for i, wait := range []time.Duration{1, 2, 4, 8, 10, 10} {
+		at = at.Add(wait * time.Minute)
+		require.Len(t, s.timers, 1)
+		require.Equal(t, at, s.timers[0].At)
+		require.True(t, s.step(time.Time{}))
+		require.Equal(t, i+1, s.permit("a#1").Looks)
+		require.Equal(t, uint64(1), s.gate.latest("a#1"))
+		s.admit(1, []graph.Admission{queued, unclear, unheard}[i%3])
+		require.Equal(t, graph.PermitQueued, s.permit("a#1").State)
+	}
+	s.admit(1, granted)
+	s.run()
+	require.Equal(t, graph.StatusCompleted, s.m.Status())
+}
+
+// A worker with other rules may find that what is queued needs no permit: its place
+// in the queue is given up.
+func TestQueuedBecomesFree(t *testing.T) {
+	t.Parallel()
+	s := inLine(t, "")
+	s.admit(1, graph.Admission{Answer: graph.AdmissionQueued, Domain: "d"})
+	s.admit(1, graph.Admission{Answer: graph.AdmissionFree})
+	require.Equal(t, []graph.Release{{Number: 1, Address: "a#1", Domain: "d"}}, s.gate.backs)
+	require.Len(t, s.runs, 1)
 }
 
 // Only who chose reject is refused, by the answer's name, before any attempt and

@@ -78,6 +78,7 @@ type Permit struct {
 	State   PermitState `json:"state"`
 	Since   time.Time   `json:"since"` // when this wait began; further acquisitions of the same wait keep it
 	Denials int         `json:"denials,omitempty"`
+	Looks   int         `json:"looks,omitempty"` // times it was asked for again under its number
 	Admission
 }
 
