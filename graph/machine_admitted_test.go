@@ -47,7 +47,7 @@ func TestWaitingForPermits(t *testing.T) {
 	}{
 		{graph.Admission{}, "asked, admission: asked"},
 		{queued, "queued, admission: limit of k until 1m0s"},
-		{graph.Admission{Answer: "queued", Reason: "rate", Key: "resource:api", NextCheck: noon.Add(7*time.Second)}, "queued, admission: rate of resource:api until 7s"},
+		{graph.Admission{Answer: "queued", Reason: "rate", Key: "resource:api", NextCheck: noon.Add(7 * time.Second)}, "queued, admission: rate of resource:api until 7s"},
 		{graph.Admission{Answer: "queued", Reason: "paused"}, "queued, admission: paused until 1m0s"},
 		{graph.Admission{Answer: "queued"}, "queued, admission: queued until 1m0s"},
 		{occupied, "denied, admission: concurrency_limit_reached of k until 5s"},
