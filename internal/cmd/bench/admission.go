@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/worker"
@@ -102,7 +101,7 @@ func (b *bench) startGraphs(ctx context.Context, name string) (worker.Worker, er
 	}
 	options := tidemill.WorkerOptions{TaskQueue: name}
 	if name == queueAdmitted {
-		return nil, errors.New("not yet")
+		options.Admission = &tidemill.AdmissionOptions{Limits: limits(b.works), Classify: classify}
 	}
 	w, err := tidemill.NewWorker(ctx, b.client, app, options)
 	if err != nil {

@@ -51,15 +51,16 @@ func (b *bench) count(ctx context.Context, h *history, id string) error {
 func (b *bench) chain(ctx context.Context, id string) (int64, error) {
 	var events int64
 	for run := ""; id != ""; {
-		about, err := b.client.DescribeWorkflowExecution(ctx, id, run)
+		about, err := b.client.DescribeWorkflow(ctx, id, run)
 		if missing := new(serviceerror.NotFound); errors.As(err, &missing) && run == "" {
 			return 0, nil
 		}
 		if err != nil {
 			return 0, err
 		}
-		events += about.GetWorkflowExecutionInfo().GetHistoryLength()
-		if run, err = before(ctx, b.client, id, about.GetWorkflowExecutionInfo().GetExecution().GetRunId()); err != nil || run == "" {
+		info := about.RawResponse.GetWorkflowExecutionInfo()
+		events += info.GetHistoryLength()
+		if run, err = before(ctx, b.client, id, info.GetExecution().GetRunId()); err != nil || run == "" {
 			return events, err
 		}
 	}
