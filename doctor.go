@@ -27,8 +27,10 @@ type Diagnosis struct {
 	SearchAttributes []string `json:"search_attributes"`
 	Missing          []string `json:"missing_search_attributes"`
 	// Capabilities of the server, sorted.
-	Capabilities []string  `json:"capabilities"`
-	Findings     []Finding `json:"findings"`
+	Capabilities []string           `json:"capabilities"`
+	Dispatch     DispatchDiagnosis  `json:"dispatch"`
+	Admission    AdmissionDiagnosis `json:"admission"`
+	Findings     []Finding          `json:"findings"`
 }
 
 // Finding is something that is off, and how to mend it.
@@ -67,7 +69,12 @@ func (c *Client) Doctor(ctx context.Context, taskQueue string) (Diagnosis, error
 		return d, err
 	}
 	d.attributes(attributes)
+	d.Dispatch = dispatch(d.ServerVersion)
+	if d.Admission, err = c.admits(ctx, d.Namespace, taskQueue); err != nil {
+		return d, edgeError(err)
+	}
 	d.judge()
+	d.judgeAdmission()
 	return d, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/activities/permits"
+	"github.com/tidemill/tidemill/admission"
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/workflows"
 )
@@ -39,6 +41,28 @@ type (
 	Secrets = activities.Secrets
 	// Status is how a run stands or ended.
 	Status = graph.Status
+)
+
+// What admission is configured with; see [AdmissionOptions].
+type (
+	// AdmissionLimits bound what runs at a time, and how fast, in one domain.
+	AdmissionLimits = admission.Limits
+	// AdmissionRules say what attempts need.
+	AdmissionRules = permits.Rules
+	// AdmissionRule says what the attempts need for which it holds.
+	AdmissionRule = permits.Rule
+	// AdmissionPartition makes of facts about a run one of a few names.
+	AdmissionPartition = permits.Partition
+	// AdmissionUnits is an amount of one key.
+	AdmissionUnits = admission.Units
+	// Classifier says in Go what an attempt needs.
+	Classifier = permits.Classifier
+	// Facts are what a classification may go by.
+	Facts = permits.Facts
+	// Class is what an attempt needs.
+	Class = permits.Class
+	// Admitter is asked for permits and given them back.
+	Admitter = permits.Admitter
 )
 
 // The statuses of a run.

@@ -29,6 +29,9 @@ type WorkerOptions struct {
 	// StopGrace is how long actions go on undisturbed after the worker was told
 	// to stop. Zero means 10 s; -1 is none.
 	StopGrace time.Duration
+	// Admission lets nodes run only with a permit. Zero means that no run asks
+	// for one.
+	Admission *AdmissionOptions
 	// Namespace is the client's. Zero means that the client is asked.
 	Namespace string
 	// Worker is passed on to the SDK. [WorkerOptions.Settings] shows what is
@@ -83,6 +86,9 @@ func (o WorkerOptions) Validate() error {
 	if _, err := activities.New(activities.Options{HTTP: o.HTTP}); err != nil {
 		errs = append(errs, err)
 	}
+	if o.Admission != nil {
+		errs = append(errs, o.Admission.Validate())
+	}
 	return errors.Join(errs...)
 }
 
@@ -120,49 +126,72 @@ func (o WorkerOptions) Settings() worker.Options {
 // The worker takes every workflow type of its task queue that is not registered
 // by name. Workflows and activities of the caller's own are registered in it
 // before it starts.
+//
+// With Admission the worker also holds the books, on a task queue of their own:
+// that of the graphs with ".admission" behind it.
 func NewWorker(ctx context.Context, c client.Client, a *App, o WorkerOptions) (worker.Worker, error) {
-	register, err := a.prepare(ctx, c, o)
+	p, err := a.prepare(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
-	w := worker.New(c, o.WithDefaults().TaskQueue, o.Settings())
-	register(w)
+	o = o.WithDefaults()
+	if p.combiner != nil {
+		return newTwoWorkers(c, o, p), nil
+	}
+	w := worker.New(c, o.TaskQueue, o.Settings())
+	p.register(w)
 	return w, nil
 }
 
 // Register gives a worker that the caller made what it needs to run the App's
 // graphs. The worker should be made with o.Settings().
+//
+// With Admission, the books need workers too: see [NewAdmissionWorker]. Permits
+// that are given back in the process's last moments may then have to run out.
 func (a *App) Register(ctx context.Context, c client.Client, r worker.Registry, o WorkerOptions) error {
-	register, err := a.prepare(ctx, c, o)
+	p, err := a.prepare(ctx, c, o)
 	if err != nil {
 		return err
 	}
-	register(r)
+	p.register(r)
 	return nil
 }
 
+// prepared is what a worker of graphs is made of.
+type prepared struct {
+	register func(worker.Registry)
+	combiner combiner // nil: nobody is asked for permits, or somebody else's Admitter
+}
+
 // prepare checks everything, and gives what registers it.
-func (a *App) prepare(ctx context.Context, c client.Client, o WorkerOptions) (func(worker.Registry), error) {
+func (a *App) prepare(ctx context.Context, c client.Client, o WorkerOptions) (prepared, error) {
 	catalogue, appErr := a.catalogue()
 	if err := errors.Join(appErr, o.Validate()); err != nil {
-		return nil, err
+		return prepared{}, err
 	}
 	attributes, err := usableAttributes(ctx, c, o.Namespace)
 	if err != nil {
-		return nil, err
+		return prepared{}, err
 	}
 	o = o.WithDefaults()
-	acts, err := activities.New(activities.Options{
+	settings := activities.Options{
 		Registry: a.registry, Catalogue: catalogue, Secrets: o.Secrets, HTTP: o.HTTP, Limits: o.Limits,
 		AllowInlineSpecs: o.InlineSpecs, SearchAttributes: attributes, StopGrace: o.StopGrace,
-	})
-	if err != nil {
-		return nil, err
 	}
-	return func(r worker.Registry) {
+	var own combiner
+	if o.Admission != nil {
+		if own, err = o.admit(c, &settings); err != nil {
+			return prepared{}, err
+		}
+	}
+	acts, err := activities.New(settings)
+	if err != nil {
+		return prepared{}, err
+	}
+	return prepared{combiner: own, register: func(r worker.Registry) {
 		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 		acts.Register(r)
-	}, nil
+	}}, nil
 }
 
 // usableAttributes lists the search attributes that runs may set. A server that

@@ -58,10 +58,10 @@ type Options struct {
 	// StopGrace is how long actions go on undisturbed once the worker was told
 	// to stop. The worker's stop timeout should exceed it by five seconds.
 	StopGrace time.Duration
-	// Classifier and Admitter are set together, or not at all: then runs that start
-	// here need no permits.
-	Classifier permits.Classifier
-	Admitter   permits.Admitter
+	// Classifier and Admitter go together. Nil: runs that start here know no
+	// admission.
+	Classifier permits.Classifier // what an attempt needs
+	Admitter   permits.Admitter   // who is asked for it
 }
 
 // Activities are the activities of one worker. They are safe for concurrent use.
@@ -93,7 +93,7 @@ func New(o Options) (*Activities, error) {
 	}
 	o.Limits = o.Limits.WithDefaults()
 	fetcher, err := newFetcher(o.HTTP)
-	if err := errors.Join(o.Registry.Err(), o.Catalogue.Link(), err); err != nil {
+	if err := errors.Join(o.Registry.Err(), o.Catalogue.Link(), err, o.checkAdmission()); err != nil {
 		return nil, err
 	}
 	language, err := newLanguage()
@@ -109,6 +109,26 @@ func New(o Options) (*Activities, error) {
 	a.actions[NameHTTP] = &action{name: NameHTTP, call: fetcher.act}
 	a.actions[NameFail] = &action{name: NameFail, call: fail}
 	return a, nil
+}
+
+// ErrAdmission is returned by [New] for a classifier without an admitter, or one
+// without the other: such a worker would hold runs up, or let them pass unasked.
+var ErrAdmission = errors.New("activities: a classifier and an admitter go together; give both or none")
+
+func (o *Options) checkAdmission() error {
+	if (o.Classifier == nil) != (o.Admitter == nil) {
+		return ErrAdmission
+	}
+	return nil
+}
+
+// admissionDomain is what runs that start here pin: where they ask when no rule
+// says otherwise; empty without admission.
+func (o *Options) admissionDomain() string {
+	if o.Classifier == nil || o.Admitter == nil {
+		return ""
+	}
+	return permits.DefaultDomain
 }
 
 // builtin reports whether name is an action every worker has.

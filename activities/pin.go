@@ -87,6 +87,7 @@ func (a *Activities) pin(in PinInput) (Pin, *graph.Failure) {
 	return Pin{
 		Core: Core, Document: bound.document, Fingerprint: bound.fingerprint, Graphs: bound.graphs,
 		SearchAttributes: a.options.SearchAttributes, Limits: a.options.Limits, Options: options,
+		AdmissionDomain: a.options.admissionDomain(),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -31,6 +32,31 @@ func pinner(t *testing.T, edit func(*activities.Options)) *activities.Activities
 	acts, err := activities.New(o)
 	require.NoError(t, err)
 	return acts
+}
+
+// Runs that were pinned without admission must never ask for a permit, whatever
+// workers they meet later; those of a worker with admission always must.
+func TestPinAdmission(t *testing.T) {
+	t.Parallel()
+	in := activities.PinInput{Graph: "strict", Input: json.RawMessage(`{"order":"7"}`)}
+	classify := func(permits.Facts) (permits.Class, error) { return permits.Class{}, nil }
+	admitter := struct{ permits.Admitter }{}
+
+	pin, err := pinner(t, nil).Pin(t.Context(), in)
+	require.NoError(t, err)
+	require.Empty(t, pin.AdmissionDomain)
+	raw, err := json.Marshal(pin)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), "admission", "histories stay as they were")
+
+	pin, err = pinner(t, func(o *activities.Options) { o.Classifier, o.Admitter = classify, admitter }).Pin(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, permits.DefaultDomain, pin.AdmissionDomain)
+
+	_, err = activities.New(activities.Options{Classifier: classify})
+	require.ErrorIs(t, err, activities.ErrAdmission)
+	_, err = activities.New(activities.Options{Admitter: admitter})
+	require.ErrorIs(t, err, activities.ErrAdmission)
 }
 
 func TestPin(t *testing.T) {

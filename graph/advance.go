@@ -67,7 +67,7 @@ func (m *Machine) move(now time.Time, a *Activation, decider Decider) bool {
 		return m.advanceFork(now, a, decider)
 	case PhaseMapping:
 		return m.advanceMap(now, a)
-	case PhaseSettled, PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseCancelling, PhaseCancelled:
+	case PhaseSettled, PhaseAdmission, PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseCancelling, PhaseCancelled:
 		return false
 	default:
 		return false

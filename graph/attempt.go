@@ -21,7 +21,7 @@ func (m *Machine) End(now time.Time, address Address, e Ending) {
 		m.endCancelled(a, e)
 	case PhaseRunning:
 		m.endRunning(now, a, e)
-	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused,
+	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused,
 		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseMapping, PhaseSettled, PhaseCancelled:
 		return
 	}
@@ -84,7 +84,7 @@ func (m *Machine) endFailed(now time.Time, a *Activation, e Ending) {
 // on at once: a timer would end the workflow task that it is meant to stay in.
 func (m *Machine) backOff(now time.Time, a *Activation, delay time.Duration) {
 	if delay == 0 && a.Local {
-		m.emitRun(a)
+		m.emitRun(now, a)
 		return
 	}
 	m.sleep(a, PhaseBackoff, now.Add(delay))
@@ -107,6 +107,14 @@ func (r *Retry) Delay(failed int, after time.Duration) time.Duration {
 	return delay
 }
 
+// longest is the longest wait between two attempts, as far as the policy tells.
+func (r *Retry) longest() time.Duration {
+	if r.attempts() <= 1 {
+		return 0
+	}
+	return r.Delay(r.MaxAttempts-1, 0)
+}
+
 // interrupt schedules the same attempt again. It is no attempt: the action was
 // not heard.
 func (m *Machine) interrupt(now time.Time, a *Activation, e Ending) {
@@ -125,7 +133,7 @@ func (m *Machine) interrupt(now time.Time, a *Activation, e Ending) {
 	}
 	delay := interruptDelay(*count)
 	if delay == 0 {
-		m.run(a)
+		m.run(now, a)
 		return
 	}
 	m.sleep(a, PhaseInterrupted, now.Add(delay))
@@ -160,7 +168,9 @@ func (m *Machine) Fire(now time.Time, address Address) {
 	m.wake(a, false)
 	switch a.Phase {
 	case PhaseBackoff, PhaseInterrupted:
-		m.run(a)
+		m.run(now, a)
+	case PhaseAdmission:
+		m.askAgain(now, a)
 	case PhaseMapping:
 		m.cutMap(now, a)
 	case PhaseWaiting:

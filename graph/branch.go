@@ -85,7 +85,7 @@ func (m *Machine) dismissInner(now time.Time, a *Activation) {
 			m.refuse(now, late, Failf(ErrTypePauseClosed, "pause %s closed before the answer was taken", a.Pause.ID))
 		}
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedExpired, At: now})
-	case PhaseReady, PhaseDeciding, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhaseChecking,
+	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhaseChecking,
 		PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelled:
 	}
 	m.settleInner(a, lost(m.locate(a, decidedWithout())))

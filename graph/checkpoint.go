@@ -25,13 +25,17 @@ type Checkpoint struct {
 	Clock       Clock           `json:"clock"`
 	Nodes       []NodeRecord    `json:"nodes,omitempty"` // in order of their first visit
 	Activations []Activation    `json:"activations,omitempty"`
-	Child       *ChildState     `json:"child,omitempty"`    // of a run that another one started
-	Forwards    []forwarded     `json:"forwards,omitempty"` // answers on their way to children
-	Requests    int             `json:"requests,omitempty"` // answers handed to children so far
-	Answers     []AnswerRecord  `json:"answers,omitempty"`  // the last maxAnswers, oldest first
-	Rejected    Rejections      `json:"rejected,omitzero"`
-	Stopping    *Outcome        `json:"stopping,omitempty"` // why the run is being ended
-	Outcome     *Outcome        `json:"outcome,omitempty"`  // how it ended
+	// Permits are the acquisitions that activations wait for or hold, at most one of
+	// each; Acquisitions is the number of the latest, and never falls.
+	Permits      []Permit       `json:"permits,omitempty"`
+	Acquisitions uint64         `json:"acquisitions,omitempty"`
+	Child        *ChildState    `json:"child,omitempty"`    // of a run that another one started
+	Forwards     []forwarded    `json:"forwards,omitempty"` // answers on their way to children
+	Requests     int            `json:"requests,omitempty"` // answers handed to children so far
+	Answers      []AnswerRecord `json:"answers,omitempty"`  // the last maxAnswers, oldest first
+	Rejected     Rejections     `json:"rejected,omitzero"`
+	Stopping     *Outcome       `json:"stopping,omitempty"` // why the run is being ended
+	Outcome      *Outcome       `json:"outcome,omitempty"`  // how it ended
 }
 
 // NodeRecord is what a run remembers of a node it visited. Visits is the last
@@ -75,7 +79,7 @@ type Activation struct {
 	// Heartbeat is what the action left for its next attempt.
 	Heartbeat json.RawMessage `json:"heartbeat,omitempty"`
 	// At is when the activation goes on by itself: the end of a backoff or a
-	// wait, the next try after an interruption, or a pause's expiry.
+	// wait, the next try after an interruption or for a permit, or a pause's expiry.
 	At     *time.Time `json:"at,omitempty"`
 	Waited bool       `json:"waited,omitempty"` // a wait node whose time has come
 
@@ -121,6 +125,7 @@ type Phase string
 const (
 	PhaseReady       Phase = "ready"       // its step is not taken yet
 	PhaseDeciding    Phase = "deciding"    // entered; something must be evaluated
+	PhaseAdmission   Phase = "admission"   // waits for a permit
 	PhaseRunning     Phase = "running"     // its activity is open
 	PhaseBackoff     Phase = "backoff"     // until the next attempt
 	PhaseInterrupted Phase = "interrupted" // until the same attempt is scheduled again

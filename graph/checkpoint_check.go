@@ -47,7 +47,7 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		}
 		seen[a.Address] = true
 	}
-	if err := errors.Join(cp.checkForks(p), cp.checkMaps(p)); err != nil {
+	if err := errors.Join(cp.checkForks(p), cp.checkMaps(p), cp.checkPermits(p)); err != nil {
 		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
 	}
 	return nil
@@ -134,6 +134,8 @@ func (n *Node) canBe(phase Phase) bool {
 		return true
 	case PhaseDeciding:
 		return !n.Wrapped() && n.Type != TypeFork
+	case PhaseAdmission:
+		return n.Runs()
 	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseCancelling:
 		return n.Runs() || n.Type == TypeWorkflow || n.Type == TypeMap
 	case PhaseForking:
@@ -157,7 +159,7 @@ func (n *Node) canBe(phase Phase) bool {
 func (a *Activation) checkPhase() error {
 	missing := ""
 	switch a.Phase {
-	case PhaseReady, PhaseDeciding, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding,
+	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding,
 		PhaseForking, PhaseMapping, PhaseSettled:
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		if a.At == nil {

@@ -22,6 +22,9 @@ type ChildStart struct {
 	// smallest of them and of its deadline.
 	Left    Duration `json:"left,omitzero"`
 	Timeout Duration `json:"timeout,omitzero"`
+	// Overflow and QueueTimeout are the parent's wishes to admission.
+	Overflow     Overflow `json:"overflow,omitempty"`
+	QueueTimeout Duration `json:"queue_timeout,omitzero"`
 	// Map is set when the run carries out one map of its graph.
 	Map *MapStart `json:"map,omitempty"`
 	// Documents are handed over when no worker has the graph any more: the child's

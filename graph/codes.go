@@ -12,7 +12,6 @@ const (
 	codeExpectedNonNegative = "expected_non_negative_integer"
 	codeEmpty               = "empty"
 	codeUnknownField        = "unknown_field"
-	codeUnsupportedField    = "unsupported_field"
 	codeConflictingFields   = "conflicting_fields"
 	codeUnsupportedVersion  = "unsupported_version"
 	codeUnsupportedKind     = "unsupported_kind"
@@ -47,6 +46,8 @@ const (
 	codeReducerKind      = "unsupported_state_reducer"
 	codeInvalidSchema    = "invalid_json_schema"
 	codeInvalidMode      = "invalid_mode"
+	codeInvalidOverflow  = "invalid_overflow"
+	codeQueueTimeout     = "invalid_queue_timeout"
 
 	// Child graphs and maps.
 	codeInvalidChild     = "invalid_nested_workflow_node"
@@ -136,7 +137,6 @@ func shapeCodes() [][2]string {
 		{codeExpectedNonNegative, "A whole number of at least 0 was needed here."},
 		{codeEmpty, "The list has no items and needs at least one."},
 		{codeUnknownField, "The document format has no such field here."},
-		{codeUnsupportedField, "The field is part of the format, but this version does not support it."},
 		{codeConflictingFields, "Two fields are given that exclude each other."},
 		{codeUnsupportedVersion, "The document's version is not 1."},
 		{codeUnsupportedKind, "The document describes something other than a graph."},
@@ -172,6 +172,8 @@ func fieldCodes() [][2]string {
 		{codeReducerKind, "There is no such state reducer."},
 		{codeInvalidSchema, "A JSON Schema is malformed, or uses a keyword that is not supported."},
 		{codeInvalidMode, "The mode of an action is unknown, or the action may not run in it."},
+		{codeInvalidOverflow, "What becomes of a node without a permit is neither queue nor reject."},
+		{codeQueueTimeout, "The time to wait for a permit is not a positive duration or none."},
 	}
 }
 

@@ -21,7 +21,7 @@ func (m *Machine) decide(now time.Time, a *Activation, decider Decider) bool {
 		return m.beginWait(now, node, a, decider)
 	case TypeSet, TypeAction, TypeJoin:
 		if node.Foreign() {
-			return m.decideForeign(a, decider)
+			return m.decideForeign(now, a, decider)
 		}
 		return m.finish(a, decider, a.Input, nil)
 	case TypeWorkflow:

@@ -26,7 +26,7 @@ func (t NodeType) runs() bool {
 
 func rootFields() []string { return names(documentTable()) }
 
-// fieldsOf are the fields that a node of the type has in this version.
+// fieldsOf are the fields that a node of the type has.
 func fieldsOf(t NodeType) []string { return names(tableOf(t)) }
 
 // tableOf are all fields of a node of the type.
@@ -41,18 +41,6 @@ func tableOf(t NodeType) []fieldSpec {
 // ownFields are the fields that the type has beside those of all nodes.
 func ownFields(t NodeType) []string { return names(ownTable(t)) }
 
-// laterFields are fields of the document format that this version refuses: to
-// ignore them would be to promise what does not happen.
-func laterFields(t NodeType) []string {
-	var later []string
-	for _, f := range ownTable(t) {
-		if f.later {
-			later = append(later, f.name)
-		}
-	}
-	return later
-}
-
 // nodeFields reports the fields of a node that its type does not have.
 func (d *decoder) nodeFields(f field, t NodeType) {
 	known := fieldsOf(t)
@@ -64,8 +52,6 @@ func (d *decoder) nodeFields(f field, t NodeType) {
 		switch {
 		case member.Key == "next":
 			d.failKey(at, codeExplicitEdge, "remove next; "+ownWay(t), "a node of type %s does not leave by an edge", t)
-		case slices.Contains(laterFields(t), member.Key):
-			d.failKey(at, codeUnsupportedField, "remove it", "this version does not support %s on a node of type %s", member.Key, t)
 		default:
 			d.failKey(at, codeUnknownField, otherOwner(member.Key, known), "a node of type %s has no field %q", t, member.Key)
 		}
@@ -88,7 +74,7 @@ func ownWay(t NodeType) string {
 func otherOwner(name string, known []string) string {
 	var owners []string
 	for _, t := range nodeTypes() {
-		if slices.Contains(ownFields(t), name) || slices.Contains(laterFields(t), name) {
+		if slices.Contains(ownFields(t), name) {
 			owners = append(owners, string(t))
 		}
 	}

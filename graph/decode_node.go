@@ -169,6 +169,7 @@ func (d *decoder) action(f field, node *Node) {
 	}
 	node.MaxInterruptions = &interruptions
 	d.mode(f, node)
+	d.admission(f, node)
 	if args, ok := f.member("args"); ok {
 		if name, ok := callName(args); ok {
 			node.ArgsCall = name

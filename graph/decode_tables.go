@@ -8,17 +8,14 @@ type fieldSpec struct {
 	shape    string // name of the definition of its value in [EditorSchema]
 	about    string // one line for whoever writes the document
 	required bool   // whatever else the object says
-	later    bool   // part of the format, and refused by this version
 	fallback any    // what its absence stands for, as a document writes it; nil: nothing
 }
 
-// names are the fields of a table that this version accepts.
+// names are the fields of a table.
 func names(table []fieldSpec) []string {
 	list := make([]string, 0, len(table))
 	for i := range table {
-		if !table[i].later {
-			list = append(list, table[i].name)
-		}
+		list = append(list, table[i].name)
 	}
 	return list
 }

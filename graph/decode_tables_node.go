@@ -55,7 +55,7 @@ func ownTable(t NodeType) []fieldSpec {
 }
 
 func actionTable() []fieldSpec {
-	return []fieldSpec{
+	return append([]fieldSpec{
 		{name: "run", shape: "run", about: "What to run: a registered action, or an activity of any SDK.", required: true},
 		{name: "args", shape: "value", about: "The arguments: a value, or {call: NAME}. Without them {}."},
 		{name: "timeout", shape: "limit", about: "Limit of each attempt.", fallback: defaultTimeout},
@@ -64,8 +64,15 @@ func actionTable() []fieldSpec {
 		{name: "cancel_grace", shape: "length_or_zero", about: "How long the action may go on once cancel was asked.", fallback: defaultCancelGrace},
 		{name: "mode", shape: "mode", about: "Write local for a local activity. It needs idempotent and a timeout of at most a second."},
 		{name: "idempotent", shape: "truth", about: "Says that running it twice is harmless."},
-		{name: "overflow", shape: "name", about: "What becomes of it when no permit is free.", later: true},
-		{name: "queue_timeout", shape: "limit", about: "How long it may wait for a permit.", later: true},
+	}, admissionFields()...)
+}
+
+// admissionFields say how a node waits for a permit. They mean nothing to a run
+// without admission.
+func admissionFields() []fieldSpec {
+	return []fieldSpec{
+		{name: "overflow", shape: "overflow", about: "What becomes of the node when no permit is free: queue waits, reject fails it. Without it the run's choice, or queue."},
+		{name: "queue_timeout", shape: "limit", about: "How long the node may wait for a permit before it fails. Without it the run's choice, or none."},
 	}
 }
 
@@ -91,19 +98,19 @@ func policyFields() []fieldSpec {
 }
 
 func agentTable() []fieldSpec {
-	return append([]fieldSpec{
+	return slices.Concat([]fieldSpec{
 		{name: "agent", shape: "name", about: "Which agent to ask.", required: true},
 		{name: "prompt", shape: "value", about: "What to ask it."},
 		{name: "decide", shape: "call", about: "A Go callback that decides by the answer."},
-	}, policyFields()...)
+	}, policyFields(), admissionFields())
 }
 
 func toolTable() []fieldSpec {
-	return append([]fieldSpec{
+	return slices.Concat([]fieldSpec{
 		{name: "tool", shape: "name", about: "Which tool to use.", required: true},
 		{name: "args", shape: "value", about: "The arguments. Without them {}."},
 		{name: "result_key", shape: "name", about: "State key that takes the result."},
-	}, policyFields()...)
+	}, policyFields(), admissionFields())
 }
 
 func workflowTable() []fieldSpec {

@@ -127,7 +127,9 @@ type Node struct {
 	ArgsCall         string          `json:"args_call,omitempty"`
 	MaxInterruptions *int            `json:"max_interruptions,omitempty"`
 	CancelGrace      Duration        `json:"cancel_grace,omitzero"`
-	Mode             Mode            `json:"mode,omitempty"` // local only for an action declared idempotent
+	Overflow         Overflow        `json:"overflow,omitempty"`     // absent: the run's
+	QueueTimeout     Duration        `json:"queue_timeout,omitzero"` // zero: the run's; None: no end
+	Mode             Mode            `json:"mode,omitempty"`         // local only for an action declared idempotent
 
 	// workflow.
 	Workflow *Child          `json:"workflow,omitempty"`

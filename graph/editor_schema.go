@@ -36,9 +36,6 @@ func shapeOf(table []fieldSpec) object {
 	properties, required := object{}, []string{}
 	for i := range table {
 		f := &table[i]
-		if f.later {
-			continue
-		}
 		property := refer(f.shape)
 		property["description"] = f.about
 		property.set("default", f.fallback != nil, f.fallback)

@@ -63,6 +63,8 @@ nodes:
       retry: {max_attempts: 2, backoff: 0}
       reads: [owner]
       output: "${ result.id }"
+      overflow: queue
+      queue_timeout: 90s
       on_error: {output: null}
     timeout: none
     retry: {max_attempts: 2}
@@ -91,7 +93,7 @@ nodes:
       id: inline
       entry: a
       nodes:
-        - {id: a, type: join, run: orders.make, mode: local, idempotent: true, timeout: 1s, next: end}
+        - {id: a, type: join, run: orders.make, overflow: reject, queue_timeout: none, mode: local, idempotent: true, timeout: 1s, next: end}
     output: "${ result.changed }"
     next: end
 `
@@ -137,13 +139,13 @@ func seen() []string {
 	return []string{
 		"expected_map", "expected_list", "expected_text", "expected_nonempty_utf8_binary", "expected_positive_integer",
 		"expected_non_negative_integer", "expected_nonempty_binary_or_non_negative_integer", "empty",
-		"unknown_field", "unsupported_field", "conflicting_fields", "unsupported_version", "unsupported_kind",
+		"unknown_field", "conflicting_fields", "unsupported_version", "unsupported_kind",
 		"invalid_id", "reserved_id", "unsupported_graph_node_type",
 		"invalid_action", "invalid_timeout", "invalid_deadline", "invalid_cancel_grace", "invalid_expires", "invalid_wait",
 		"invalid_retry_policy", "invalid_retry_option", "invalid_retry_max_attempts", "invalid_retry_coefficient",
 		"invalid_route", "invalid_predicate", "invalid_target", "invalid_edge", "invalid_join_policy", "invalid_merge_policy",
 		"expected_binary_state_keys", "unsupported_state_reducer", "invalid_json_schema",
-		"invalid_mode", "invalid_nested_workflow_node", "invalid_map_item", "invalid_tolerance", "map_items_invalid",
+		"invalid_mode", "invalid_overflow", "invalid_queue_timeout", "invalid_nested_workflow_node", "invalid_map_item", "invalid_tolerance", "map_items_invalid",
 	}
 }
 

@@ -33,6 +33,7 @@ func wordShapes() object {
 		"revision": object{"type": []string{"string", "integer"}, "minLength": 1, "minimum": 0},
 		"version":  object{"const": DocumentVersion},
 		"mode":     object{"enum": []Mode{ModeLocal}},
+		"overflow": object{"enum": overflows()},
 		"reducers": object{
 			"type": "object", "propertyNames": object{"minLength": 1},
 			"additionalProperties": object{"enum": reducerKinds()},

@@ -22,6 +22,10 @@ type RunNode struct {
 	MaxAttempts int
 	// Local asks for a local activity, for one attempt.
 	Local bool
+	// Priority and Flow are what admission says of the attempt, for Temporal's own
+	// dispatch; zero: nothing.
+	Priority int
+	Flow     string
 }
 
 // StartChild asks for a child workflow: of a graph, or of a map that is long
@@ -53,7 +57,7 @@ type CancelNode struct{ Address Address }
 type SetTimer struct {
 	Address Address
 	At      time.Time
-	Purpose string // for people: "expires", "wait", "backoff", "interrupted"
+	Purpose string // for people: "expires", "wait", "backoff", "interrupted", "admission"
 }
 
 // StopTimer takes back the timer of an address.
@@ -72,7 +76,7 @@ func (StopTimer) effect()  {}
 // due.
 func (m *Machine) Effects() []Effect {
 	due := m.effects
-	m.effects = nil
+	m.effects, m.handed = nil, m.cp.Acquisitions
 	return due
 }
 
@@ -83,8 +87,14 @@ func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
 // rest is for the facts of the run.
 const MaxTask = 2<<20 - 64<<10
 
-// emitRun makes the next attempt of an activation due, and settles how it runs.
-func (m *Machine) emitRun(a *Activation) {
+// emitRun makes the next attempt of an activation due, and settles how it runs. One
+// that has no permit yet asks for it first.
+func (m *Machine) emitRun(now time.Time, a *Activation) {
+	if !m.admitted(a) {
+		m.acquire(now, a)
+		return
+	}
+	a.Phase = PhaseRunning
 	a.Local = m.runsLocally(a)
 	m.emitAttempt(a)
 }
@@ -99,8 +109,13 @@ func (m *Machine) emitAttempt(a *Activation) {
 	} else {
 		state = state.Clone()
 	}
+	facts, permit := m.factsOf(a), Permit{}
+	if p := m.permitOf(a.Address); p != nil {
+		permit = *p
+	}
+	facts.Token = permit.Token
 	task := Task{
-		Node: node.task(), Run: m.factsOf(a), Input: a.Input, Item: a.Item, Index: a.Index, State: state, Limits: m.limits,
+		Node: node.task(), Run: facts, Input: a.Input, Item: a.Item, Index: a.Index, State: state, Limits: m.limits,
 		Before: a.Attempts, Heartbeat: a.Heartbeat,
 	}
 	if size := task.Size(); size > MaxTask && node.Wrapped() {
@@ -110,10 +125,12 @@ func (m *Machine) emitAttempt(a *Activation) {
 		return
 	}
 	attempts := max(node.Retry.attempts()-a.Attempts, 1)
-	if a.Local {
+	if a.Local || m.admission && node.Foreign() && node.Retry.longest() >= briefly {
 		attempts = 1 // each is recorded by itself, and the machine's own backoff lies between
 	}
-	m.emit(RunNode{Task: task, Args: a.Args, MaxAttempts: attempts, Local: a.Local})
+	m.emit(RunNode{
+		Task: task, Args: a.Args, MaxAttempts: attempts, Local: a.Local, Priority: permit.Priority, Flow: permit.Flow,
+	})
 }
 
 // task is the node as its activity needs it: where it leads to is the
@@ -121,6 +138,7 @@ func (m *Machine) emitAttempt(a *Activation) {
 func (n *Node) task() *Node {
 	bare := *n
 	bare.Next, bare.OnError, bare.Reads, bare.ReadsAll = nil, nil, nil, false
+	bare.Overflow, bare.QueueTimeout = "", 0
 	return &bare
 }
 
@@ -181,6 +199,8 @@ func timerPurpose(phase Phase) string {
 		return "expires"
 	case PhaseWaiting:
 		return "wait"
+	case PhaseAdmission:
+		return "admission"
 	case PhaseBackoff:
 		return "backoff"
 	case PhaseInterrupted:

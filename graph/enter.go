@@ -31,7 +31,7 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 		return true
 	}
 	a.Checks = 0
-	m.run(a)
+	m.run(now, a)
 	return true
 }
 
@@ -53,11 +53,10 @@ func (m *Machine) takeStep(now time.Time, a *Activation) bool {
 
 // run lets a node do what it does, for the first time or again: our activities
 // evaluate their arguments themselves, all else begins with a decision.
-func (m *Machine) run(a *Activation) {
+func (m *Machine) run(now time.Time, a *Activation) {
 	a.Phase = PhaseDeciding
 	if node := m.plan.Node(a.Node); node.Wrapped() || node.Foreign() && a.Args != nil {
-		a.Phase = PhaseRunning
-		m.emitRun(a)
+		m.emitRun(now, a)
 	}
 }
 

@@ -63,8 +63,15 @@ const (
 	ErrTypeChildCancelled   = "nested_workflow_cancelled"
 	ErrTypeChildStartFailed = "nested_workflow_start_failed"
 
-	// Admission: besides these, the answers of the book (section "Admission" of
-	// docs/errors.md). They fail only a node or run that chose overflow or queue_timeout.
+	// Admission: the answers of a book that end the wait for a permit, only where the
+	// node or the run chose so. A failed classification ends none: the node waits.
+	ErrTypeLimitReached         = "concurrency_limit_reached"
+	ErrTypeQueueFull            = "admission_queue_full"
+	ErrTypeQueueTimeout         = "queue_deadline_exceeded"
+	ErrTypeDraining             = "draining"
+	ErrTypeInfeasible           = "infeasible"
+	ErrTypeWouldDeadlock        = "would_deadlock"
+	ErrTypeOwnerGone            = "owner_gone"
 	ErrTypeClassificationFailed = "classification_failed"
 
 	// Answers to a pause.

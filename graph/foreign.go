@@ -1,11 +1,15 @@
 package graph
 
-import "github.com/tidemill/tidemill/graph/value"
+import (
+	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
+)
 
 // decideForeign does for an activity that is not ours what the wrapper does
 // for ours: it evaluates the arguments before the activity runs, and the output
 // and delta after.
-func (m *Machine) decideForeign(a *Activation, decider Decider) bool {
+func (m *Machine) decideForeign(now time.Time, a *Activation, decider Decider) bool {
 	if a.Returned != nil {
 		if !m.values(a, decider, Result{Output: a.Returned}, a.Returned) {
 			return false
@@ -23,8 +27,8 @@ func (m *Machine) decideForeign(a *Activation, decider Decider) bool {
 		m.fail(a, Failf(ErrTypeOutputTooLarge,
 			"the node's args have %d bytes; at most %d are allowed", len(d.Output), m.limits.Payload))
 	default:
-		a.Phase, a.Args = PhaseRunning, d.Output
-		m.emitRun(a)
+		a.Args = d.Output
+		m.emitRun(now, a)
 	}
 	return true
 }

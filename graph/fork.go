@@ -58,7 +58,7 @@ func (m *Machine) canMove(a *Activation) bool {
 		return true
 	case PhaseMapping:
 		return m.mapMoves(a) || m.stirs(a.Address)
-	case PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseRouting,
+	case PhaseAdmission, PhaseRunning, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseRouting,
 		PhaseEnding, PhaseForking, PhaseSettled, PhaseCancelling, PhaseCancelled:
 		return false
 	default:

@@ -10,7 +10,7 @@ import (
 
 // Machine is the scheduler of one run, as a value. It holds a plan and a
 // checkpoint, says what should start next ([Machine.Effects]), and is told what
-// happened ([Machine.End], [Machine.Fire], [Machine.Answer], [Machine.Cancel]).
+// happened ([Machine.End], [Machine.Fire], [Machine.Answer], [Machine.Admitted], [Machine.Cancel]).
 // [Machine.Advance] carries it on as far as it gets without the world.
 //
 // It reads no clock and does no I/O: the same calls in the same order leave the
@@ -26,6 +26,10 @@ type Machine struct {
 	replies   []Reply // verdicts on answers that somebody waits for
 	undecided bool    // the last Advance stopped for want of a decision
 	unsettled bool    // the last Advance stopped to let others have a turn
+
+	admission bool   // attempts need a permit
+	wishes    wishes // of the run, for nodes that have none of their own
+	handed    uint64 // acquisitions up to this number may have been asked for
 }
 
 // Start is what a run begins with.
@@ -38,7 +42,7 @@ type Start struct {
 	Deadline Duration // budget of running time; zero: the graph's
 	Now      time.Time
 	// Child is set for a run that another one started. Lineage, MaxSteps and
-	// Deadline are then taken from it.
+	// Deadline, Overflow and QueueTimeout are then taken from it.
 	Child *ChildStart
 	// Admission says that attempts need a permit. Overflow and QueueTimeout are the
 	// run's wishes, for nodes that have none of their own; zero: wait, without end.
@@ -54,7 +58,7 @@ func New(p *Plan, s Start) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{plan: p, facts: s.Facts, limits: s.Limits.WithDefaults(), records: map[string]int{}}
+	m := s.machine(p)
 	m.cp = Checkpoint{
 		Version: CheckpointVersion, Graph: p.Document.ID, Fingerprint: p.Fingerprint,
 		Lineage: s.Lineage, State: state, StepsLeft: p.Document.MaxSteps,
@@ -88,8 +92,12 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 	if failure := cp.check(p); failure != nil {
 		return nil, failure
 	}
-	m := &Machine{plan: p, facts: s.Facts, limits: s.Limits.WithDefaults(), records: map[string]int{}}
+	m := s.machine(p)
 	m.cp = cp.clone()
+	m.handed = cp.Acquisitions
+	if !m.admission { // what an earlier life held is no concern of this one
+		m.cp.Permits = nil
+	}
 	for i, n := range cp.Nodes {
 		m.records[n.Node] = i
 	}
@@ -102,22 +110,35 @@ func Restore(p *Plan, cp Checkpoint, s Start) (*Machine, *Failure) {
 			}
 		}
 		m.forgetChild(s.Now, a)
-		m.reopen(a)
+		m.reopen(s.Now, a)
 	}
 	m.purge()
+	m.sweep(s.Now)
 	m.runClock(s.Now)
 	return m, nil
 }
 
+// machine is a machine without a checkpoint yet.
+func (s *Start) machine(p *Plan) *Machine {
+	m := &Machine{plan: p, facts: s.Facts, limits: s.Limits.WithDefaults(), records: map[string]int{}, admission: s.Admission}
+	m.wishes = wishes{s.Overflow, s.QueueTimeout}
+	if s.Child != nil {
+		m.wishes = wishes{s.Child.Overflow, s.Child.QueueTimeout}
+	}
+	return m
+}
+
 // reopen makes the effect of an activation due again.
-func (m *Machine) reopen(a *Activation) {
+func (m *Machine) reopen(now time.Time, a *Activation) {
 	switch a.Phase {
 	case PhaseRunning:
-		if m.plan.Node(a.Node).Wrapped() {
+		if m.plan.Node(a.Node).Wrapped() && m.admitted(a) {
 			m.emitAttempt(a) // as it was begun, so that a checkpoint is exact
 			return
 		}
-		m.run(a)
+		m.run(now, a)
+	case PhaseAdmission:
+		m.reopenAdmission(now, a)
 	case PhaseMapping:
 		if a.At != nil {
 			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
@@ -165,6 +186,7 @@ func (cp *Checkpoint) clone() Checkpoint {
 	c.State = cp.State.Clone()
 	c.Nodes = slices.Clone(cp.Nodes)
 	c.Activations = slices.Clone(cp.Activations)
+	c.Permits = slices.Clone(cp.Permits)
 	c.Answers = slices.Clone(cp.Answers)
 	c.Rejected.Last = slices.Clone(cp.Rejected.Last)
 	c.Forwards = slices.Clone(cp.Forwards)

@@ -39,6 +39,9 @@ func (s *story) advance() {
 	effects := s.m.Effects()
 	require.Equal(s.t, effectTexts(s.t, direct.Effects()), effectTexts(s.t, effects))
 	s.perform(effects)
+	if s.gate.deliver(s) {
+		return
+	}
 	s.checkBooks()
 }
 
@@ -84,11 +87,12 @@ func (s *story) checkBooks() {
 		require.Empty(s.t, s.timers, "a timer is left over")
 		require.Empty(s.t, s.open, "an activity is left over")
 		require.Empty(s.t, s.kids, "a child is left over")
+		s.gate.closes(s)
 		return
 	}
 	deadline, limited := s.m.Deadline()
 	require.False(s.t, limited && deadline.Before(s.now), "the deadline has passed unnoticed")
-	require.True(s.t, len(s.kids) > 0 || len(s.open) > 0 || len(s.timers) > 0 || len(s.m.Pauses()) > 0,
+	require.True(s.t, len(s.kids) > 0 || len(s.open) > 0 || len(s.timers) > 0 || len(s.m.Pauses()) > 0 || len(s.gate.waiting(s.m)) > 0,
 		"nothing is open, nothing will happen: %s", text(s.t, cp))
 }
 
@@ -116,7 +120,7 @@ func (s *story) checkMaps(cp graph.Checkpoint) {
 // story that asks for it. What it wants done again is exactly what is open.
 func (s *story) restore() {
 	s.t.Helper()
-	if cp := s.m.Checkpoint(); !s.restores || cp.Stopping != nil || slices.ContainsFunc(cp.Activations, cancelling) || len(s.kids) > 0 {
+	if cp := s.m.Checkpoint(); !s.restores || cp.Stopping != nil || slices.ContainsFunc(cp.Activations, cancelling) || len(s.kids) > 0 || s.gate.lacks(s) {
 		return
 	}
 	before := text(s.t, s.m.Checkpoint())
@@ -127,9 +131,9 @@ func (s *story) restore() {
 	restored, failure := graph.Restore(s.compiled.Plan, cp, start)
 	require.Nil(s.t, failure, before)
 	require.Equal(s.t, before, text(s.t, restored.Checkpoint()))
-	var due []graph.Effect
+	due := s.gate.waiting(s.m)
 	for _, task := range s.open {
-		due = append(due, graph.RunNode{Task: task.task, Args: task.args, Local: task.local})
+		due = append(due, graph.RunNode{Task: task.task, Args: task.args, Local: task.local, Priority: task.priority, Flow: task.flow})
 	}
 	for _, timer := range s.timers {
 		due = append(due, timer)
@@ -142,9 +146,13 @@ func (s *story) restore() {
 // some since a branch was entered.
 func withoutSteps(effects []graph.Effect) []graph.Effect {
 	for i, effect := range effects {
-		if run, ok := effect.(graph.RunNode); ok {
-			run.Task.Run.StepsRemaining = 0
-			effects[i] = run
+		switch e := effect.(type) {
+		case graph.RunNode:
+			e.Task.Run.StepsRemaining = 0
+			effects[i] = e
+		case graph.Acquire:
+			e.Run.StepsRemaining = 0
+			effects[i] = e
 		}
 	}
 	return effects

@@ -23,6 +23,7 @@ func elsewhere() []string {
 		graph.ErrTypeInvalidDocument, graph.ErrTypeUnknownGraph, graph.ErrTypeRetryPolicy,
 		graph.ErrTypeActionException, graph.ErrTypeActionTimedOut, graph.ErrTypeNotRegistered,
 		graph.ErrTypeInvalidActionResult,
+		graph.ErrTypeClassificationFailed, // which fails no node: it waits, see TestDenials
 		graph.ErrTypeChildFailed, graph.ErrTypeChildTimedOut, graph.ErrTypeChildCancelled, graph.ErrTypeChildStartFailed,
 		graph.ErrTypeHTTPHostRefused, graph.ErrTypeHTTPUnreachable, graph.ErrTypeHTTPStatusPrefix,
 	}
@@ -130,6 +131,14 @@ func smallestFailures(t *testing.T) map[string]*graph.Failure {
 		graph.ErrTypeDeadlineExceeded:       late.m.Outcome().Failure,
 		graph.ErrTypeCancelled:              stopped.m.Outcome().Failure,
 
+		graph.ErrTypeLimitReached:  turnsAway(t, occupied),
+		graph.ErrTypeQueueFull:     turnsAway(t, full),
+		graph.ErrTypeQueueTimeout:  turnsAway(t, tooLate),
+		graph.ErrTypeDraining:      turnsAway(t, refusal(graph.ErrTypeDraining)),
+		graph.ErrTypeInfeasible:    turnsAway(t, refusal(graph.ErrTypeInfeasible)),
+		graph.ErrTypeWouldDeadlock: turnsAway(t, refusal(graph.ErrTypeWouldDeadlock)),
+		graph.ErrTypeOwnerGone:     turnsAway(t, refusal(graph.ErrTypeOwnerGone)),
+
 		graph.ErrTypeResumeInputRequired: refuses("", graph.Answer{}),
 		graph.ErrTypeInvalidResumeInput:  lastRejection(misfit),
 		graph.ErrTypeUnknownPause:        refuses("", graph.Answer{PauseID: "q#1", Input: raw(`1`)}),
@@ -142,6 +151,12 @@ func smallestFailures(t *testing.T) map[string]*graph.Failure {
 		graph.ErrTypeCheckpointDefinition: broken(`"fingerprint":"`, `"fingerprint":"0`),
 		graph.ErrTypeCheckpointComplete:   broken(`"state":`, `"stopping":{"status":"completed"},"outcome":{"status":"completed"},"state":`),
 	}
+}
+
+// turnsAway is how a node fails that does not wait for its permit.
+func turnsAway(t *testing.T, answer graph.Admission) *graph.Failure {
+	t.Helper()
+	return tell(t, oneAction("overflow: reject, "), "", nil, gated(answer)).run().m.Outcome().Failure
 }
 
 // withCallback is how a graph ends whose callback f gives a value.

@@ -38,7 +38,7 @@ func (s *story) startChild(e graph.StartChild) {
 	compiled := s.childGraph(e)
 	child := &story{
 		t: s.t, compiled: compiled, now: s.now, plays: s.plays, closed: map[graph.Address]bool{}, graphs: s.graphs,
-		batch: s.batch, restores: s.restores,
+		batch: s.batch, restores: s.restores, gate: s.gate.child(),
 		start: graph.Start{
 			Input: e.Input, Now: s.now, Child: &e.Start, Limits: s.start.Limits,
 			Facts: graph.RunFacts{ID: e.Start.Root + "/" + string(e.Start.Address), RunID: "r", Graph: compiled.Document.ID, Started: s.now},
@@ -55,6 +55,7 @@ func (s *story) startChild(e graph.StartChild) {
 	evaluator, err := graph.NewEvaluator(compiled.Document, nil)
 	require.NoError(s.t, err)
 	child.decider = evaluator
+	child.start.Admission = child.gate != nil
 	child.m, err = graph.New(compiled.Plan, child.start)
 	require.NoError(s.t, err)
 	child.perform(child.m.Effects())

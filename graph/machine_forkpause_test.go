@@ -255,8 +255,10 @@ func fuzzRestore(f *testing.F, compiled *graph.Compiled, seeds []string) {
 		if failure != nil {
 			return
 		}
-		if m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon}); failure == nil {
-			exercise(t, m, evaluator)
+		for _, admission := range []bool{false, true} {
+			if m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon, Admission: admission}); failure == nil {
+				exercise(t, m, evaluator)
+			}
 		}
 	})
 }

@@ -54,14 +54,16 @@ func FuzzRestore(f *testing.F) {
 			require.Equal(t, "invalid_checkpoint", failure.Type)
 			return
 		}
-		m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon})
-		if failure != nil {
-			require.Contains(t, []string{
-				"invalid_checkpoint", "checkpoint_workflow_mismatch", "checkpoint_definition_mismatch", "checkpoint_complete",
-			}, failure.Type)
-			return
+		for _, admission := range []bool{false, true} {
+			m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon, Admission: admission})
+			if failure != nil {
+				require.Contains(t, []string{
+					"invalid_checkpoint", "checkpoint_workflow_mismatch", "checkpoint_definition_mismatch", "checkpoint_complete",
+				}, failure.Type)
+				return
+			}
+			exercise(t, m, evaluator)
 		}
-		exercise(t, m, evaluator)
 	})
 }
 
@@ -74,6 +76,8 @@ func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 		require.False(t, m.Undecided(), "an evaluator has every answer")
 		for _, effect := range m.Effects() {
 			switch e := effect.(type) {
+			case graph.Acquire:
+				m.Admitted(now, e.Number, anyAnswer(e.Number))
 			case graph.RunNode:
 				require.NotNil(t, e.Task.Node.Run, "only actions run")
 				m.End(now, e.Task.Run.Address, oks().ending)
@@ -103,11 +107,28 @@ func exercise(t tester, m *graph.Machine, evaluator *graph.Evaluator) {
 		}
 	}
 	require.NotNil(t, m.Outcome())
+	require.Empty(t, m.Belief().Open, "a run that has ended holds nothing")
 	if m.Outcome().Status != graph.StatusCompleted {
 		require.NotNil(t, m.Outcome().Failure)
 	}
 	require.True(t, json.Valid([]byte(text(t, m.Report()))))
 	require.NotNil(t, m.Current)
+}
+
+// anyAnswer is an answer of admission: most are grants.
+func anyAnswer(number uint64) graph.Admission {
+	switch number % 8 {
+	case 1:
+		return full
+	case 2:
+		return freely
+	case 3:
+		return queued
+	case 4:
+		return unheard
+	default:
+		return graph.Admission{Answer: graph.AdmissionGranted, Token: number}
+	}
 }
 
 // everyPhase is a graph whose runs come through every phase.
@@ -260,6 +281,7 @@ func TestCheckpointsRefused(t *testing.T) {
 func FuzzParseRunOptions(f *testing.F) {
 	for _, text := range []string{
 		``, `null`, `{}`, `{"deadline":"1h","max_steps":5,"lane":{"app":"a","user":"u","session":"s"}}`, `{"spec":{"version":1}}`,
+		`{"overflow":"reject","queue_timeout":"90s"}`, `{"overflow":"queue","queue_timeout":"none"}`,
 		`{"deadline":3}`, `{"max_steps":-1}`, `{"max_steps":1.5}`, `{"nope":1}`, `{} {}`, `[]`, `{"deadline":"-1h"}`, `{"from":"a#1"}`,
 	} {
 		f.Add([]byte(text))
@@ -284,7 +306,7 @@ func TestRunOptionsRefused(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
 		`{"max_steps":-1}`, `{"deadline":"0s x"}`, `{"deadline":-1}`, `{"deadline":"-5m"}`, `{"max_concurrency":0}`, `{"Max_Stepz":1}`,
-		`{"checkpoint":{}}`, `{"from":"a#1"}`, `{"overflow":"reject"}`, `{"queue_timeout":"1s"}`, `7`, `"x"`, `{`, `{}{}`,
+		`{"checkpoint":{}}`, `{"from":"a#1"}`, `{"overflow":"drop"}`, `{"queue_timeout":"0s"}`, `{"queue_timeout":"-1s"}`, `{"queue_timeout":5}`, `7`, `"x"`, `{`, `{}{}`,
 	} {
 		_, failure := graph.ParseRunOptions([]byte(given))
 		require.NotNil(t, failure, given)

@@ -125,5 +125,5 @@ func TestEveryPartIsRestored(t *testing.T) {
 // A checkpoint with maps and children may come from anywhere, as any other.
 func FuzzRestoreParts(f *testing.F) {
 	compiled := compileStory(f, everyPart)
-	fuzzRestore(f, compiled, partCheckpoints(f, compiled))
+	fuzzRestore(f, compiled, slices.Concat(partCheckpoints(f, compiled), permitCheckpoints(f, compiled)))
 }

@@ -189,6 +189,10 @@ func effectLine(effect graph.Effect) string {
 		return fmt.Sprintf("child %s of %s, input %s", e.Start.Address, e.Graph, e.Input)
 	case graph.Forward:
 		return fmt.Sprintf("hand %s to %s: %s", e.Request, e.Address, e.Answer.Input)
+	case graph.Acquire:
+		return fmt.Sprintf("ask %d for %s (%s)", e.Number, e.Address, e.Overflow)
+	case graph.Release:
+		return fmt.Sprintf("give back %d of %s, token %d", e.Number, e.Address, e.Token)
 	case graph.CancelNode:
 		return fmt.Sprintf("cancel %s", e.Address)
 	case graph.SetTimer:

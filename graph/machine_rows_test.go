@@ -36,9 +36,9 @@ type want struct {
 	message string // part of the failure's message
 }
 
-// runRows tells every row four ways: with decisions one at a time and in large
-// batches, on one machine and on machines restored before each event. All must
-// end alike.
+// runRows tells every row five ways: with decisions one at a time and in large
+// batches, on one machine and on machines restored before each event, and where
+// every attempt needs a permit. All must end alike.
 func runRows(t *testing.T, rows []row) {
 	t.Helper()
 	for _, r := range rows {
@@ -50,10 +50,14 @@ func runRows(t *testing.T, rows []row) {
 				})
 			}
 		}
+		t.Run(r.name+"/admission", func(t *testing.T) {
+			t.Parallel()
+			r.run(t, 1, true, admitting())
+		})
 	}
 }
 
-func (r row) run(t *testing.T, batch int, restores bool) {
+func (r row) run(t *testing.T, batch int, restores bool, change ...func(*story)) {
 	t.Helper()
 	s := tell(t, r.doc, r.input, r.plays, func(s *story) {
 		s.batch, s.restores = batch, restores
@@ -64,6 +68,9 @@ func (r row) run(t *testing.T, batch int, restores bool) {
 		}
 		if r.change != nil {
 			r.change(s)
+		}
+		for _, c := range change {
+			c(s)
 		}
 	})
 	s.run()

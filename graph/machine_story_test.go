@@ -42,6 +42,7 @@ type story struct {
 	finished []*story                   // children that have ended
 	refused  *graph.Failure             // of a child that could not begin
 
+	gate     *gate  // answers for permits; nil: there is no admission
 	watch    func() // called after each batch of decisions
 	batch    int    // decisions per batch
 	restores bool   // restore the machine from its checkpoint before every event
@@ -57,6 +58,8 @@ type openTask struct {
 	task      graph.Task
 	args      json.RawMessage // of an activity that is not ours
 	local     bool
+	priority  int
+	flow      string
 	play      play
 	due       time.Time
 	cancelled bool
@@ -93,6 +96,7 @@ func tellCompiled(t tester, compiled *graph.Compiled, input string, plays map[st
 		require.NoError(t, err)
 		s.decider = evaluator
 	}
+	s.start.Admission = s.gate != nil
 	m, err := graph.New(compiled.Plan, s.start)
 	require.NoError(t, err)
 	s.m = m
@@ -213,9 +217,14 @@ func (s *story) fire(i int) {
 // perform does what the machine wants done.
 func (s *story) perform(effects []graph.Effect) {
 	s.t.Helper()
+	s.gate.order(s.t, effects)
 	for _, effect := range effects {
 		s.logf("< %s", effectLine(effect))
 		switch e := effect.(type) {
+		case graph.Acquire:
+			s.gate.ask(s, e)
+		case graph.Release:
+			s.gate.release(s, e)
 		case graph.RunNode:
 			s.schedule(e)
 		case graph.StartChild:
@@ -249,7 +258,8 @@ func (s *story) schedule(e graph.RunNode) {
 	address, node := e.Task.Run.Address, e.Task.Node.ID
 	require.Negative(s.t, s.openIndex(address), "%s is scheduled twice", address)
 	require.False(s.t, s.closed[address], "%s is used again", address)
-	task := openTask{task: e.Task, args: e.Args, local: e.Local, play: play{blocks: true}}
+	s.gate.begins(s, e)
+	task := openTask{task: e.Task, args: e.Args, local: e.Local, priority: e.Priority, flow: e.Flow, play: play{blocks: true}}
 	for _, name := range []string{string(address), node} { // an item's by its address
 		if list := s.plays[name]; len(list) > 0 {
 			task.play, s.plays[name] = list[0], list[1:]

@@ -80,6 +80,7 @@ func (h *treeTest) ended() string {
 		return fmt.Sprintf("nobody told %s what became of the answer", h.asked[0].request)
 	}
 	h.root.s.closes(h.t)
+	h.settled(h.root.s)
 	return ""
 }
 
@@ -87,12 +88,25 @@ func (h *treeTest) ended() string {
 func (p *treePair) machine() []string {
 	s, cp := p.s, p.s.m.Checkpoint()
 	deadline, _ := s.m.Deadline()
-	var open, timers []string
+	var open, timers, asking, held []string
 	for _, t := range s.open {
 		open = append(open, line(t.task.Run.Address, t.task.Before, t.cancelled, plain(t.task.Input), t.task.Run.Key, plain(t.task.Item)))
 	}
 	for _, t := range s.timers {
+		if t.Purpose == "admission" {
+			continue // the book decides how long it waits
+		}
 		timers = append(timers, line(t.Address, t.At.Sub(noon)))
+	}
+	for _, permit := range cp.Permits {
+		if permit.State == graph.PermitWithdrawn {
+			continue
+		}
+		if permit.State == graph.PermitHeld {
+			held = append(held, line(permit.Address, permit.Answer == graph.AdmissionFree))
+			continue
+		}
+		asking = append(asking, line(permit.Address))
 	}
 	var pauses []string
 	for _, o := range s.m.Pauses() {
@@ -116,13 +130,22 @@ func (p *treePair) machine() []string {
 		line("status", s.m.Status()), line("open", sorted(open)), line("timers", sorted(timers)), line("pauses", sorted(pauses)),
 		line("deadline", deadline.Sub(noon)), line("steps", cp.Steps, cp.StepsLeft), line("visits", visits),
 		line("state", plain(cp.State.Raw())), line("output", cp.Output != nil, plain(cp.Output)), line("outcome", outcome),
+		line("asking", sorted(asking)), line("held", sorted(held)),
 	}
 }
 
 func (p *treePair) model() []string {
 	r := p.r
-	var open, timers, pauses []string
+	var open, timers, pauses, asking, held []string
 	for _, v := range r.all() {
+		switch v.phase {
+		case "asking":
+			asking = append(asking, line(v.addr))
+		case "running", "cancelling", "resting":
+			if v.permit != "" {
+				held = append(held, line(v.addr, v.permit == "free"))
+			}
+		}
 		if (v.phase == "running" || v.phase == "cancelling") && v.child == nil {
 			open = append(open, line(v.addr, v.tried, v.phase == "cancelling", v.input, "first/"+v.addr, v.item))
 		}
@@ -145,6 +168,7 @@ func (p *treePair) model() []string {
 		line("status", r.status()), line("open", sorted(open)), line("timers", sorted(timers)), line("pauses", sorted(pauses)),
 		line("deadline", deadline.Sub(noon)), line("steps", r.steps, r.left), line("visits", r.visits),
 		line("state", r.state), line("output", r.hasOutput, r.output), line("outcome", outcome),
+		line("asking", sorted(asking)), line("held", sorted(held)),
 	}
 }
 

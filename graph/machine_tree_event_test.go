@@ -141,6 +141,9 @@ func (r *treeRun) interrupted(v *treeVisit, e graph.Ending) {
 		r.sleep(v, wait)
 		return
 	}
+	if r.faulty("an interruption gives its permit back") {
+		v.permit = ""
+	}
 	r.begin(v)
 }
 

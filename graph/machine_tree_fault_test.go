@@ -29,6 +29,10 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		"a child outlives its parent's deadline",
 		"silence is an answer",
 		"a pause gives its place away",
+		"who sleeps keeps its permit",
+		"who waits for a permit is awaited",
+		"who is asked to stop gives its permit back",
+		"an interruption gives its permit back",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

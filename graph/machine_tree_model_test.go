@@ -12,8 +12,9 @@ import (
 // treeWorld is what all runs of a tree share: the time, and the fault that is
 // planted in the rules, if any.
 type treeWorld struct {
-	now   time.Time
-	fault string
+	now       time.Time
+	fault     string
+	admission bool // every attempt needs a permit
 }
 
 // faulty reports whether a fault is planted.
@@ -82,9 +83,11 @@ type treeVisit struct {
 	node  *treeNode
 	addr  string
 	input any
-	phase string // ready, running, cancelling, resting, paused, forking, mapping, done
+	phase string // ready, asking, running, cancelling, resting, paused, forking, mapping, done
 	due   time.Time
 	tried int // attempts that ended
+
+	permit string // none, free or held
 
 	interruptions, missing int
 	schema                 bool           // of its pause
@@ -281,6 +284,9 @@ func (r *treeRun) begin(v *treeVisit) {
 	switch n.kind {
 	case "action", "foreign", "join":
 		v.phase = "running"
+		if r.admission && v.permit == "" {
+			v.phase = "asking"
+		}
 	case "set", "noop":
 		r.finish(v, graph.ControlOK, v.input, nil, nil)
 	case "pause":
@@ -305,6 +311,9 @@ func (r *treeRun) begin(v *treeVisit) {
 
 func (r *treeRun) sleep(v *treeVisit, d time.Duration) {
 	v.phase, v.due = "resting", r.now.Add(d)
+	if d >= time.Second && !r.faulty("who sleeps keeps its permit") {
+		v.permit = ""
+	}
 }
 
 func (r *treeRun) openPause(v *treeVisit, schema bool, expires time.Duration) {
@@ -388,6 +397,9 @@ func (r *treeRun) stop(status graph.Status, why *treeFailure) {
 		switch v.phase {
 		case "running":
 			r.cancelOpen(v)
+			if r.faulty("who is asked to stop gives its permit back") {
+				v.permit = ""
+			}
 		case "cancelling":
 		default:
 			v.phase = "done"

@@ -65,6 +65,10 @@ func (r *treeRun) failPart(v *treeVisit, f *treeFailure) {
 // to stop, and awaited.
 func (r *treeRun) lose(v *treeVisit) {
 	switch v.phase {
+	case "asking":
+		if !r.faulty("who waits for a permit is awaited") {
+			r.lost(v)
+		}
 	case "running":
 		r.cancelOpen(v)
 		if r.faulty("losers are not awaited") {

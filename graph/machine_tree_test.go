@@ -60,7 +60,11 @@ func drawTree(t *rapid.T, fault string) *treeTest {
 	g := d.graph(0)
 	input := rapid.SampledFrom([]string{`{"c":0}`, `{"c":3,"list":[7,8]}`, `{"c":1,"k":[1,2]}`, `{}`}).Draw(t, "input")
 	h := &treeTest{t: t, world: &treeWorld{now: noon, fault: fault}, owners: map[graph.Address]*story{}, past: []string{g.document(), input}}
-	s := tell(t, g.document(), input, nil, func(s *story) { s.batch = rapid.IntRange(1, 20).Draw(t, "batch") })
+	s := tell(t, g.document(), input, nil, func(s *story) { s.batch = rapid.IntRange(1, 20).Draw(t, "batch") }, func(s *story) {
+		if h.world.admission = rapid.Bool().Draw(t, "admission"); h.world.admission {
+			s.gate = newGate()
+		}
+	})
 	r := newTreeRun(h.world, g, plain(raw(input)).(map[string]any))
 	h.root = &treePair{s: s, r: r}
 	s.advance()
@@ -228,6 +232,7 @@ func (h *treeTest) possible(p *treePair, ending bool) []treeEvent {
 	for i, task := range p.s.open {
 		list = append(list, treeEvent{"end " + string(task.task.Run.Address), func() { h.end(p, i) }})
 	}
+	list = append(list, h.admissions(p)...)
 	if len(p.s.open) > 1 {
 		list = append(list, treeEvent{"ends together", func() { h.endTogether(p) }})
 	}
@@ -237,6 +242,9 @@ func (h *treeTest) possible(p *treePair, ending bool) []treeEvent {
 				v := p.r.visitOf(string(timer.Address))
 				p.s.restore()
 				p.s.fire(i)
+				if timer.Purpose == "admission" {
+					return // it asks again, and that is all
+				}
 				p.r.fire(v)
 				p.r.settle()
 			}})

@@ -62,6 +62,7 @@ func (m *Machine) decideChild(now time.Time, node *Node, a *Activation, decider 
 func (m *Machine) startChild(now time.Time, node *Node, a *Activation, e StartChild) {
 	e.Address, e.Node = a.Address, node
 	e.Start.Root, e.Start.Lineage, e.Start.Lane = m.root(), m.cp.Lineage, m.facts.Lane
+	e.Start.Overflow, e.Start.QueueTimeout = m.wishes.overflow, m.wishes.queueTimeout
 	e.Start.Address = a.Address.again(a.Attempts + 1)
 	if at := m.cp.Clock.Deadline; at != nil {
 		e.Start.Left = Duration(max(at.Sub(now), time.Nanosecond))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // RunOptions is the optional second payload of a run. An unknown field is
@@ -22,7 +23,9 @@ type RunOptions struct {
 	// Checkpoint and From start a run where an earlier one stood.
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
 	From       Address         `json:"from,omitempty"`
-	// Overflow and QueueTimeout are the run's wishes to admission.
+	// Overflow and QueueTimeout say how nodes wait for permits that do not say so
+	// themselves. They mean nothing to a run that is not under admission. Empty and
+	// zero: wait, without end; and so does None.
 	Overflow     string   `json:"overflow,omitempty"`
 	QueueTimeout Duration `json:"queue_timeout,omitzero"`
 }
@@ -43,6 +46,10 @@ func ParseRunOptions(raw json.RawMessage) (RunOptions, *Failure) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return RunOptions{}, Failf(ErrTypeInvalidRunOptions, "more than one value in the run options")
 	}
+	if givesZero(raw) {
+		return RunOptions{}, Failf(ErrTypeInvalidRunOptions,
+			"queue_timeout is 0; give a length such as 30s, write none for no limit, or overflow: reject not to wait at all")
+	}
 	if err := options.check(); err != nil {
 		return RunOptions{}, Failf(ErrTypeInvalidRunOptions, "%v", err)
 	}
@@ -56,8 +63,18 @@ func (o RunOptions) check() error {
 		return fmt.Errorf("max_steps is %d; give at least 1", o.MaxSteps)
 	case len(o.Checkpoint) > 0 || o.From != "":
 		return errors.New("checkpoint and from: this version cannot start a run from a checkpoint")
-	case o.Overflow != "" || o.QueueTimeout != 0:
-		return errors.New("overflow and queue_timeout: this version has no admission")
+	case o.Overflow != "" && !slices.Contains(overflows(), Overflow(o.Overflow)):
+		return fmt.Errorf("overflow is %q; write queue to wait for a permit, or reject to fail without one", o.Overflow)
 	}
 	return nil
+}
+
+// givesZero reports whether the options give a time to wait for permits that is 0,
+// which is not the same as giving none.
+func givesZero(raw json.RawMessage) bool {
+	var given struct {
+		QueueTimeout *Duration `json:"queue_timeout"`
+	}
+	err := json.Unmarshal(raw, &given)
+	return err == nil && given.QueueTimeout != nil && *given.QueueTimeout == 0
 }

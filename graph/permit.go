@@ -1,8 +1,6 @@
 package graph
 
-import (
-	"time"
-)
+import "time"
 
 // Under admission every attempt of a node that runs an activity, ours or another's,
 // local or not, needs a permit. The machine asks with [Acquire] and is answered by
@@ -33,10 +31,14 @@ type Acquire struct {
 
 // Release gives a permit back, or takes back an acquisition that has none yet.
 type Release struct {
-	Number  uint64
+	Number uint64
+	// Address is that of the activation that asked. It is empty for a permit of which
+	// the run knows nothing any more: whoever heard of it knows the request.
 	Address Address
-	Domain  string // where the permit is held; empty while unknown
-	Token   uint64 // zero: withdraw the acquisition, in whatever state it is
+	// Domain is where the permit is held. It is empty while unknown: the acquisition
+	// has no answer yet. Another Release with the domain follows the answer.
+	Domain string
+	Token  uint64 // zero: withdraw the acquisition, in whatever state it is
 }
 
 // Admission is an answer to [Acquire]. Stable: histories hold it.
@@ -76,6 +78,7 @@ type Permit struct {
 	State   PermitState `json:"state"`
 	Since   time.Time   `json:"since"` // when this wait began; further acquisitions of the same wait keep it
 	Denials int         `json:"denials,omitempty"`
+	Looks   int         `json:"looks,omitempty"` // times it was asked for again under its number
 	Admission
 }
 
@@ -88,18 +91,13 @@ const (
 	PermitQueued PermitState = "queued" // it has a place in the queue
 	PermitDenied PermitState = "denied" // it ended; another will be asked for when the timer fires
 	PermitHeld   PermitState = "held"   // also of an attempt that needs none (AdmissionFree)
+	// PermitWithdrawn is given up before it had an answer, so that nobody knows yet
+	// where to take it back. It belongs to no activation.
+	PermitWithdrawn PermitState = "withdrawn"
 )
 
 // Belief is what the run believes about its permits, for whoever holds the book.
 type Belief struct {
 	Upto uint64   // number of the latest acquisition
-	Open []Permit // asked, queued or held; not those that need no permit
+	Open []Permit // asked, queued or held; not withdrawn, nor those that need no permit
 }
-
-// Belief tells what the run believes about its permits. It is empty while the run
-// has never asked.
-func (m *Machine) Belief() Belief { return Belief{} }
-
-// Admitted tells the machine what became of an acquisition: the answer to
-// [Acquire], or what was heard later. A number that is not open any more is ignored.
-func (m *Machine) Admitted(now time.Time, number uint64, a Admission) {}

@@ -168,7 +168,7 @@ func (c Current) line(n *Node) string {
 		return line
 	}
 	var parts []string
-	trying := c.Phase == PhaseRunning || c.Phase == PhaseBackoff || c.Phase == PhaseInterrupted
+	trying := c.Phase == PhaseAdmission || c.Phase == PhaseRunning || c.Phase == PhaseBackoff || c.Phase == PhaseInterrupted
 	if trying && c.Attempt > 1 && n.Retry != nil {
 		parts = append(parts, fmt.Sprintf("attempt %d of %d", c.Attempt, n.Retry.MaxAttempts))
 	}

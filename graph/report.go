@@ -71,6 +71,8 @@ func (m *Machine) waiting(a *Activation) (Waiting, bool) {
 		w.Reason = "an earlier run's child still has the workflow id"
 	case a.Phase == PhaseInterrupted:
 		w.Reason = "interrupted (" + string(a.Interrupted) + "); scheduled again"
+	case a.Phase == PhaseAdmission:
+		return m.waitsForPermit(a), true
 	case a.Phase == PhaseBackoff:
 		w.Reason = "backing off before the next attempt"
 	case a.Phase == PhaseWaiting:

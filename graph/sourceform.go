@@ -127,6 +127,8 @@ func actionForm(n *Node) object {
 	o.set("max_interruptions", n.MaxInterruptions != nil, n.MaxInterruptions)
 	o.raw("args", n.Args)
 	o.set("args", n.ArgsCall != "", call(n.ArgsCall))
+	o.text("overflow", string(n.Overflow))
+	o.length("queue_timeout", n.QueueTimeout)
 	o.text("mode", string(n.Mode))
 	o.set("idempotent", n.Mode == ModeLocal, true)
 	if n.Retry != nil {

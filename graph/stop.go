@@ -66,7 +66,7 @@ func (m *Machine) stopActivation(now time.Time, a *Activation) {
 		m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedCancelled, At: now})
 		a.Phase, a.Offered = PhaseCancelled, nil
 		m.mark(a, NodeCancelled)
-	case PhaseBackoff, PhaseInterrupted, PhaseWaiting:
+	case PhaseAdmission, PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		a.Phase = PhaseCancelled
 		m.mark(a, NodeCancelled)
 	case PhaseDeciding, PhaseChecking, PhaseForking, PhaseMapping:
@@ -102,10 +102,12 @@ func effectOf(e Ending) string {
 	return "unknown"
 }
 
-// settle closes the books of one call: branches that are done, the outcome once
-// everything that was asked to stop has stopped, and the clock.
+// settle closes the books of one call: branches that are done, permits that nothing
+// needs any more, the outcome once everything that was asked to stop has stopped,
+// and the clock.
 func (m *Machine) settle(now time.Time) {
 	m.purge()
+	m.sweep(now)
 	if m.cp.Stopping != nil && m.cp.Outcome == nil && !m.cancelling() {
 		outcome := *m.cp.Stopping
 		outcome.Finished = now

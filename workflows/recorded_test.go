@@ -230,6 +230,7 @@ func requireDifferenceSeen(t *testing.T) {
 
 func registerReplay(r worker.WorkflowReplayer) {
 	r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
+	registerAdmission(r)
 }
 
 // record runs every shape that has no recording, and keeps its history. What

@@ -41,6 +41,13 @@ type Admitter interface {
 	Explain(ctx context.Context, domain, id string) (admission.Explanation, bool, error)
 }
 
+// Flusher is an [Admitter] that takes releases and cancels over before they are
+// heard. One that is none has heard them when it returns.
+type Flusher interface {
+	// Flush waits until everything that was said about a request so far is heard.
+	Flush(ctx context.Context, domain, id string) error
+}
+
 // Ask is one request for a permit.
 type Ask struct {
 	Domain  string // Zero means DefaultDomain.

@@ -3,6 +3,7 @@ package permits
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemill/tidemill/admission"
@@ -29,6 +30,9 @@ func WorkflowID(domain string) string {
 	return workflowPrefix + domain
 }
 
+// DomainOf is the domain whose semaphore has a workflow id.
+func DomainOf(workflowID string) string { return strings.TrimPrefix(workflowID, workflowPrefix) }
+
 // TaskQueue is the task queue of the semaphores of a queue of graphs. They have a
 // worker of their own there, so that owners that wait can never take its place.
 func TaskQueue(graphs string) string { return graphs + queueSuffix }
@@ -42,6 +46,10 @@ type Start struct {
 	Carried []byte `json:"carried,omitempty"`
 	// Undelivered is what owners have yet to be told.
 	Undelivered []Message `json:"undelivered,omitempty"`
+	// MaxEvents is how long the history of one run may grow. Zero means 2,000.
+	MaxEvents int `json:"max_events,omitempty"`
+	// Closing says that it was asked to cancel, and ends with its last permit.
+	Closing bool `json:"closing,omitempty"`
 }
 
 // Batch is what one process asks for in one go. The calls are one turn of the book.
@@ -49,6 +57,10 @@ type Batch struct {
 	// Limits are the sender's configuration, with its first batch; nil afterwards.
 	Limits *admission.Limits `json:"limits,omitempty"`
 	Calls  []Call            `json:"calls"`
+	// Delivers says that the sender brings the owners what is in the result for
+	// them. That costs the semaphore nothing; what the sender loses is found when
+	// the lease of the owner runs out.
+	Delivers bool `json:"delivers,omitempty"`
 }
 
 // MaxCalls is the number of calls of one batch.
@@ -72,6 +84,8 @@ type Named struct {
 // BatchResult has one answer for each call, in their order.
 type BatchResult struct {
 	Answers []CallAnswer `json:"answers"`
+	// Messages are for the sender to deliver, if it said that it does.
+	Messages []Message `json:"messages,omitempty"`
 }
 
 // CallAnswer is what became of a call.
@@ -112,10 +126,7 @@ type View struct {
 }
 
 // Standing is where one request of an owner stands.
-type Standing struct {
-	Owner       admission.Owner       `json:"owner"`
-	Explanation admission.Explanation `json:"explanation"`
-}
+type Standing = admission.Standing
 
 // ErrUnknownDomain is returned where a domain has no semaphore: nobody has asked it
 // for anything yet.

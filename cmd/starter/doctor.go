@@ -50,6 +50,11 @@ func (c checkup) text(out io.Writer) {
 		c.TaskQueue, count(c.WorkflowPollers, "poller"), count(c.ActivityPollers, "poller"))
 	line("search attributes", "%s", orNone(c.SearchAttributes))
 	line("capabilities", "%s", orNone(c.Capabilities))
+	line("dispatch", "by priority: %s; by flow: %s", dispatched(c.Dispatch.Priority), dispatched(c.Dispatch.Fairness))
+	line("admission", "%s", c.admission())
+	for _, b := range c.Admission.Books {
+		line("  domain "+b.Domain, "%s", book(b))
+	}
 	_ = w.Flush()
 	if len(c.Findings) == 0 {
 		_, _ = fmt.Fprintln(out, "nothing is off")
@@ -60,6 +65,43 @@ func (c checkup) text(out io.Writer) {
 			_, _ = fmt.Fprintf(out, "     %s\n", f.Fix)
 		}
 	}
+}
+
+// dispatched words one of the Dispatch words: what is set in the server, it does
+// not tell.
+func dispatched(word string) string {
+	switch word {
+	case tidemill.DispatchOn:
+		return "cannot be told, on by default in this version"
+	case tidemill.DispatchOff:
+		return "cannot be told, off by default in this version"
+	default:
+		return "cannot be told"
+	}
+}
+
+func (c checkup) admission() string {
+	if !c.Admission.On {
+		return "off"
+	}
+	return fmt.Sprintf("on, %s of %s for workflows", count(c.Admission.WorkflowPollers, "poller"), c.Admission.TaskQueue)
+}
+
+// book is one book in a line.
+func book(b tidemill.BookDiagnosis) string {
+	if b.Status == nil {
+		return "no answer"
+	}
+	s := b.Status
+	text := fmt.Sprintf("%d of %d running, %s held, %d of %d waiting, limits version %d",
+		s.Active, s.GlobalLimit, count(s.Permits, "permit"), s.Queued, s.MaxQueue, s.Version)
+	if s.Paused {
+		text += ", paused"
+	}
+	if s.Draining {
+		text += ", draining"
+	}
+	return text
 }
 
 func orNone(list []string) string {

@@ -244,6 +244,8 @@ func TestDoctor(t *testing.T) {
 	})
 	require.Contains(t, r.out, "TidemillGraph, TidemillStatus, TidemillWaiting")
 	require.Contains(t, r.out, "nothing is off")
+	require.Regexp(t, `admission +off\n`, r.out)
+	require.Regexp(t, `dispatch +by priority: cannot be told, off by default in this version; by flow: cannot be told`, r.out)
 	r = w.call(t, "doctor", "--task-queue", w.queue+"-none", "--output", "json")
 	require.Equal(t, exitCompleted, r.code)
 	require.Len(t, r.document(t)["findings"], 1)

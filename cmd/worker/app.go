@@ -13,6 +13,7 @@ import (
 	"go.uber.org/fx/fxevent"
 
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/activities/permits"
 )
 
 // stopWithin is how long the process may take to stop: actions have the worker's
@@ -95,6 +96,19 @@ func announce(logger *slog.Logger, team *tidemill.App, o tidemill.WorkerOptions)
 	if err != nil {
 		return err
 	}
-	logger.Info("the worker is running", "task_queue", o.WithDefaults().TaskQueue, "graphs", graphs, "inline_specs", o.InlineSpecs)
+	said := []any{"task_queue", o.WithDefaults().TaskQueue, "graphs", graphs, "inline_specs", o.InlineSpecs}
+	logger.Info("the worker is running", append(said, admits(o.Admission)...)...)
 	return nil
+}
+
+// admits says under what limits the worker's runs ask for permits, if they do.
+func admits(o *tidemill.AdmissionOptions) []any {
+	if o == nil {
+		return nil
+	}
+	domains := []string{permits.DefaultDomain}
+	for _, d := range o.Domains {
+		domains = append(domains, d.Name)
+	}
+	return []any{"admission_domains", domains, "limits_version", o.Limits.Version}
 }

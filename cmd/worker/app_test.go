@@ -119,11 +119,14 @@ func TestProcess(t *testing.T) {
 	queue := server.TaskQueue(t)
 	graphs, err := filepath.Abs("testdata/graphs")
 	require.NoError(t, err)
-	p := begin(t, server.Address(), "task_queue: "+queue+"\ngraphs: "+graphs+"\nmetrics: {listen: \"127.0.0.1:0\"}\n")
+	p := begin(t, server.Address(), "task_queue: "+queue+"\ngraphs: "+graphs+"\nmetrics: {listen: \"127.0.0.1:0\"}\n"+
+		"admission: {limits: {version: 7}, domains: {batch: {}}}\n")
 	metrics := p.until(t, "metrics are served")["address"].(string)
 	running := p.until(t, "the worker is running")
 	require.Equal(t, []any{"approval", "echo"}, running["graphs"])
 	require.Equal(t, queue, running["task_queue"])
+	require.Equal(t, []any{"default", "batch"}, running["admission_domains"])
+	require.InDelta(t, 7, running["limits_version"], 0)
 
 	runs := tidemill.NewClient(server.Client(t), tidemill.ClientOptions{TaskQueue: queue})
 	run, err := runs.Start(t.Context(), tidemill.StartOptions{Graph: "echo", Input: map[string]int{"a": 1}})
@@ -155,7 +158,7 @@ func scrape(t *testing.T, address string) string {
 // Whoever starts the process must see by its exit code what to do about it.
 func TestProcessExitCodes(t *testing.T) {
 	t.Parallel()
-	p := begin(t, "127.0.0.1:1", "task_queue: x\nadmission: {}\n")
+	p := begin(t, "127.0.0.1:1", "task_queue: x\npolicies: {}\n")
 	require.Equal(t, exitUsage, p.end(t))
 	p = begin(t, "127.0.0.1:1", "task_queue: x\n", "TEMPORAL_PROFILE=nobody")
 	require.Equal(t, exitUsage, p.end(t))

@@ -66,7 +66,7 @@ func (c *config) sections(r *reader) []key {
 				{"listen", func(n *source.Node, at string) { c.metricsListen = r.address(n, at) }},
 			})
 		}},
-		{"admission", nil},
+		{"admission", func(n *source.Node, at string) { o.Admission = r.admission(n, at) }},
 		{"policies", nil},
 		{"agents", nil},
 		{"triggers", nil},

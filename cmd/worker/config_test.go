@@ -23,6 +23,8 @@ func TestConfig(t *testing.T) {
 	require.Equal(t, tidemill.HTTPOptions{Hosts: []string{"orders.internal", "*.example.com"}, Private: true}, c.options.HTTP)
 	require.Equal(t, tidemill.Limits{Payload: 512 << 10, State: 1 << 20}, c.options.Limits)
 	require.Equal(t, "127.0.0.1:0", c.metricsListen)
+	require.NotNil(t, c.options.Admission)
+	require.NoError(t, c.options.Validate())
 }
 
 // A key that is ignored would look like a setting that works, so every mistake
@@ -32,8 +34,7 @@ func TestConfigMistakes(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"an unknown key", "tsk_queue: x", `w.yaml:1:1: error[unknown_field]: there is no key "tsk_queue" here`},
 		{"an unknown key inside", "http: {host: [a.example]}", `w.yaml:1:8: error[unknown_field]: there is no key "host" here (write one of hosts, private)`},
-		{"a section of a later version", "admission: {}", `w.yaml:1:1: error[unsupported_field]: "admission" arrives with a later version`},
-		{"policies", "policies: {}", `"policies" arrives with a later version`},
+		{"a section of a later version", "policies: {}", `w.yaml:1:1: error[unsupported_field]: "policies" arrives with a later version`},
 		{"agents", "agents: ./agents", `"agents" arrives with a later version`},
 		{"triggers", "triggers: ./triggers", `"triggers" arrives with a later version`},
 		{"audit", "audit: {}", `"audit" arrives with a later version`},
@@ -105,6 +106,25 @@ func TestFlags(t *testing.T) {
 			require.Contains(t, errs.String(), test.want)
 		})
 	}
+}
+
+// What the manual shows must be what the worker takes.
+func TestManualConfig(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/worker.md")
+	require.NoError(t, err)
+	seen := 0
+	for i, fence := range strings.Split(string(page), "```") {
+		text, isYAML := strings.CutPrefix(fence, "yaml\n")
+		if i%2 == 0 || !isYAML {
+			continue
+		}
+		seen++
+		c, err := parseConfig("worker.md", []byte(text))
+		require.NoError(t, err)
+		require.NoError(t, c.options.Validate())
+	}
+	require.Equal(t, 2, seen)
 }
 
 // The example that people copy must be one that the worker takes.

@@ -46,6 +46,9 @@ func library() []cel.EnvOption {
 	for _, sn := range scopeNames() {
 		options = append(options, cel.Variable(sn.name, cel.DynType))
 	}
+	for _, f := range facts() {
+		options = append(options, cel.Variable(factPrefix+f.name, cel.StringType))
+	}
 	for _, op := range binaries() {
 		options = append(options, cel.Function(op.name, cel.Overload(op.overload,
 			[]*cel.Type{cel.DynType, cel.DynType}, op.result, cel.BinaryBinding(op.apply))))

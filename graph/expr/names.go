@@ -15,18 +15,20 @@ const (
 	Item
 	Run
 	Secret
+	Facts     // of an attempt, in the worker's rules of admission; of run they leave id and lane
+	Partition // the attempt's, in the same rules
 )
 
 // scopeNames lists the names in the order in which messages give them.
 func scopeNames() []scopeName {
 	return []scopeName{
-		{"state", State, "in every field that takes expressions"},
+		{"state", State, "in every field of a graph that takes expressions"},
 		{"input", Input, "in a node's own fields and in the cases of its next"},
 		{"result", Result, "in output and delta"},
 		{"error", Failure, "in on_error"},
 		{"item", Item, "in the item of a map and in its key"},
 		{"index", Item, "in the item of a map and in its key"},
-		{"run", Run, "in every field that takes expressions"},
+		{"run", Run, "in every field of a graph that takes expressions"},
 	}
 }
 
@@ -47,8 +49,37 @@ func (s Names) list() string {
 			in = append(in, sn.name)
 		}
 	}
+	for _, f := range facts() {
+		if s.Has(f.bit) {
+			in = append(in, f.name)
+		}
+	}
 	return strings.Join(in, ", ")
 }
+
+// fact is one of the facts of an attempt: text, and a name only in rules, so that
+// in a document it is free for whatever comes. Expressions reach it under a name
+// that none can spell, for CEL knows type as something else.
+type fact struct {
+	name string
+	bit  Names
+}
+
+// facts lists the facts in the order in which messages give them.
+func facts() []fact {
+	return []fact{
+		{"graph", Facts},
+		{"node", Facts},
+		{"type", Facts},
+		{"agent", Facts},
+		{"tool", Facts},
+		{"action", Facts},
+		{"trigger", Facts},
+		{"partition", Partition},
+	}
+}
+
+const factPrefix = "@fact_"
 
 // runFields are the fields of run, in the order in which the design gives them.
 func runFields() []string {
@@ -60,9 +91,12 @@ func runFields() []string {
 
 // fieldsOf gives the known fields of a name that is not free-form, nil for one
 // that is.
-func fieldsOf(path string) []string {
+func (s Names) fieldsOf(path string) []string {
 	switch path {
 	case "run":
+		if s.Has(Facts) {
+			return []string{"id", "lane"}
+		}
 		return runFields()
 	case "run.lane":
 		return []string{"app", "user", "session"}

@@ -107,7 +107,7 @@ func fieldOf(e ast.Expr) (operand ast.Expr, key string, ok bool) {
 // field handles the access of a field whose name is known.
 func (r *resolver) field(e, operand ast.Expr, key string) {
 	path := r.path(operand)
-	if known := fieldsOf(path); known != nil && !slices.Contains(known, key) {
+	if known := r.names.fieldsOf(path); known != nil && !slices.Contains(known, key) {
 		r.unknownField(e, path, key, known)
 	}
 	if path == "state" {
@@ -163,7 +163,29 @@ func (r *resolver) ident(e ast.Expr) {
 	if name == "state" {
 		r.all = true
 	}
-	r.use(e, name)
+	if !r.fact(e, name) {
+		r.use(e, name)
+	}
+}
+
+// fact makes of the name of a fact that of its variable, where facts have names.
+func (r *resolver) fact(e ast.Expr, name string) bool {
+	if !r.names.Has(Facts) {
+		return false
+	}
+	for _, f := range facts() {
+		switch {
+		case f.name != name:
+		case r.names.Has(f.bit):
+			r.uses |= f.bit
+			e.SetKindCase(r.make.NewIdent(e.ID(), factPrefix+name))
+			return true
+		default:
+			r.fail(e, WrongScope, name+" is not available here: this expression makes it", r.namesHere())
+			return true
+		}
+	}
+	return false
 }
 
 // use checks that a global name exists and is in scope here.
@@ -182,6 +204,11 @@ func (r *resolver) use(e ast.Expr, name string) {
 		default:
 			r.fail(e, WrongScope, name+" is not available here; it is available "+sn.where, r.namesHere())
 			return
+		}
+	}
+	for _, f := range facts() {
+		if r.names.Has(f.bit) {
+			known = append(known, f.name)
 		}
 	}
 	fix := r.namesHere()

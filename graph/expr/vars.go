@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/json"
+	"strings"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -21,6 +22,7 @@ type Vars struct {
 	Item   json.RawMessage
 	Index  int // of the item, from 0
 	Run    json.RawMessage
+	Facts  map[string]string // and the partition, by name; an absent one is empty
 
 	// Secret gives the value of a secret. Its error is not shown to anyone:
 	// the evaluation fails with SecretNotAllowed and the secret's name.
@@ -73,6 +75,9 @@ func (s *scope) read(name string) (ref.Val, bool) {
 		return decode(s.vars.Run), true
 	case secretsName:
 		return &vault{object: &object{}, open: s.vars.Secret}, true
+	}
+	if fact, ok := strings.CutPrefix(name, factPrefix); ok {
+		return types.String(s.vars.Facts[fact]), true
 	}
 	return nil, false
 }

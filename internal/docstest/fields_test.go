@@ -69,7 +69,7 @@ func (p place) refused(d graph.Diagnostic, name string) bool {
 		return false
 	}
 	switch d.Code {
-	case "unknown_field", "unsupported_field", "unsupported_kind", "every_node_requires_explicit_edge", p.refusal:
+	case "unknown_field", "unsupported_kind", "every_node_requires_explicit_edge", p.refusal:
 		return true
 	default:
 		return false

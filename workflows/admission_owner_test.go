@@ -1,0 +1,215 @@
+package workflows_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/tidemill/tidemill/activities/permits"
+	"github.com/tidemill/tidemill/admission"
+	"github.com/tidemill/tidemill/internal/temporaltest"
+)
+
+// Conformance 141: what an owner holds that has died is free after a lease, and so is
+// its place in the queue (142); what comes after is granted.
+func TestAdmissionOwnerDies(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(1))
+	holds, waits, next := h.occupant(nil), h.occupant(nil), h.occupant(nil)
+	held, dead, last := holds.wants("", oneOf("A")), waits.wants("", oneOf("A")), next.wants("", oneOf("A"))
+	permit := h.submit(held)
+	require.Equal(t, []admission.Answer{queued, queued}, h.ask(dead, last))
+
+	waits.terminate()
+	h.used(1, 1)
+	require.Equal(t, admission.ResultNotFound, h.cancel(dead.ID))
+	holds.terminate()
+	grant := next.hears(last.ID, granted)
+	require.Equal(t, admission.ResultNotFound, h.release(held.ID, permit.Token))
+	h.used(1, 0)
+	require.Equal(t, admission.ResultReleased, h.release(last.ID, grant.Token))
+	require.Equal(t, []admission.Answer{granted}, h.ask(next.wants("", oneOf("A"))))
+}
+
+// An owner that works for longer than a lease keeps its permit, also when it
+// continues as new: it is one chain of runs.
+func TestAdmissionOwnerContinues(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(1))
+	o, next := h.occupant(nil), h.occupant(nil)
+	held, waits := o.wants("", oneOf("A")), next.wants("", oneOf("A"))
+	permit := h.submit(held)
+	require.Equal(t, []admission.Answer{queued}, h.ask(waits))
+	o.signal(signalContinue, nil)
+	checks := func() int { return h.events(enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED) }
+	temporaltest.Wait(t, 30*time.Second, "three checks of the owners", func() bool { return checks() >= 3 })
+	require.Empty(t, next.told())
+	require.Equal(t, admission.ResultReleased, h.release(held.ID, permit.Token))
+	next.hears(waits.ID, granted)
+}
+
+// Another chain under the same workflow id is another owner: the permit of the one
+// that has ended is free, though a run of that id is open.
+func TestAdmissionIDUsedAgain(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(1))
+	o, next := h.occupant(nil), h.occupant(nil)
+	held, waits := o.wants("", oneOf("A")), next.wants("", oneOf("A"))
+	require.Equal(t, []admission.Answer{granted, queued}, h.ask(held, waits))
+	o.terminate()
+	again, err := h.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: h.queue, ID: o.run.GetID()}, "tenant", tenancy{})
+	require.NoError(t, err)
+	next.hears(waits.ID, granted)
+	require.Empty(t, (&occupant{hall: h, run: again}).told())
+}
+
+// What an owner does not name any more ends after a grace: it gave it up, and the
+// message about that was lost. What it names stays.
+func TestAdmissionBelief(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(2))
+	o := h.occupant(&permits.Belief{})
+	kept, given := o.wants("", oneOf("A")), o.wants("", oneOf("A"))
+	o.signal(signalBelieve, permits.Belief{Upto: 2, Held: []string{kept.ID}})
+	require.Equal(t, []admission.Answer{granted, granted}, h.ask(kept, given))
+	h.used(1, 0)
+	require.Equal(t, kept.ID, h.view().Holders[0].ID)
+	o.hears(given.ID, admission.AnswerCancelled)
+}
+
+// A process renews its leases itself: it is not asked, and what it holds ends with
+// its lease.
+func TestAdmissionProcess(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(1))
+	o := h.occupant(nil)
+	held := o.wants("", oneOf("A"))
+	held.ID, held.Owner = "cron/1", admission.Owner{Process: "cron"}
+	permit := h.submit(held)
+	waits := o.wants("", oneOf("A"))
+	require.Equal(t, []admission.Answer{queued}, h.ask(waits))
+	answers := h.batch(permits.Call{Renew: &permits.Named{ID: held.ID, Token: permit.Token}}, permits.Call{Renew: &permits.Named{ID: held.ID}})
+	require.Equal(t, []admission.Result{admission.ResultOK, admission.ResultStale}, []admission.Result{answers[0].Result, answers[1].Result})
+	o.hears(waits.ID, granted)
+	require.Equal(t, admission.ResultNotFound, h.release(held.ID, permit.Token))
+}
+
+// deafOwners lose messages while they are told to.
+type deafOwners struct {
+	permits.Owners
+	swallow, fail atomic.Int64 // messages that are yet to be lost, unnoticed or noticed
+	tried         atomic.Int64
+}
+
+func (d *deafOwners) Deliver(ctx context.Context, messages []permits.Message) []permits.Delivery {
+	d.tried.Add(1)
+	switch {
+	case d.swallow.Add(-1) >= 0:
+		list := make([]permits.Delivery, len(messages))
+		for i := range list {
+			list[i] = permits.Delivered
+		}
+		return list
+	case d.fail.Add(-1) >= 0:
+		list := make([]permits.Delivery, len(messages))
+		for i := range list {
+			list[i] = permits.Undelivered
+		}
+		return list
+	}
+	return d.Owners.Deliver(ctx, messages)
+}
+
+func deaf(d *deafOwners) func(*hallParts) {
+	return func(p *hallParts) {
+		p.owners = func(inner permits.Owners) permits.Owners {
+			d.Owners = inner
+			return d
+		}
+	}
+}
+
+// A grant that was lost on its way is found when the lease runs out: the owner still
+// waits for what it has. Without that the unit would be held by nobody for ever.
+func TestAdmissionLostGrant(t *testing.T) {
+	t.Parallel()
+	d := &deafOwners{}
+	d.swallow.Store(1)
+	h := newHall(t, short(1), deaf(d))
+	first, o := h.occupant(nil), h.occupant(&permits.Belief{})
+	held, waits := first.wants("", oneOf("A")), o.wants("", oneOf("A"))
+	o.signal(signalBelieve, permits.Belief{Upto: 1, Waited: []string{waits.ID}})
+	permit := h.submit(held)
+	require.Equal(t, []admission.Answer{queued}, h.ask(waits))
+	require.Equal(t, admission.ResultReleased, h.release(held.ID, permit.Token))
+	grant := o.hears(waits.ID, granted)
+	require.True(t, grant.Repeated)
+	require.EqualValues(t, 2, grant.Token)
+	require.GreaterOrEqual(t, d.tried.Load(), int64(2))
+}
+
+// What could not be delivered is tried again, and is told as it stands then: a permit
+// that was given back meanwhile is not brought any more.
+func TestAdmissionUndelivered(t *testing.T) {
+	t.Parallel()
+	d := &deafOwners{}
+	d.fail.Store(2)
+	limits := short(2)
+	limits.Lease = time.Minute
+	h := newHall(t, limits, deaf(d))
+	first, o, quick := h.occupant(nil), h.occupant(nil), h.occupant(nil)
+	x, y := first.wants("", oneOf("A")), first.wants("", oneOf("A"))
+	waits, gone := o.wants("", oneOf("A")), quick.wants("", oneOf("A"))
+	h.ask(x, y, waits, gone)
+	h.batch(permits.Call{Cancel: x.ID}, permits.Call{Cancel: y.ID}) // both are granted now, and neither hears of it
+	h.cancel(gone.ID)
+	grant := o.hears(waits.ID, granted)
+	require.True(t, grant.Repeated)
+	for _, told := range quick.told() {
+		require.NotEqual(t, granted, told.Answer, "its owner gave it up before it heard of it")
+	}
+	require.EqualValues(t, 3, d.tried.Load())
+}
+
+// A grant to an owner that has died comes back at once, not after a lease.
+func TestAdmissionGrantToTheDead(t *testing.T) {
+	t.Parallel()
+	limits := short(1)
+	limits.Lease = time.Minute
+	h := newHall(t, limits)
+	first, dead, next := h.occupant(nil), h.occupant(nil), h.occupant(nil)
+	held, lost, waits := first.wants("", oneOf("A")), dead.wants("", oneOf("A")), next.wants("", oneOf("A"))
+	permit := h.submit(held)
+	require.Equal(t, []admission.Answer{queued, queued}, h.ask(lost, waits))
+	dead.terminate()
+	require.Equal(t, admission.ResultReleased, h.release(held.ID, permit.Token))
+	next.hears(waits.ID, granted)
+	h.used(1, 0)
+}
+
+// A sender that brings decisions to owners itself gets them with its answer, and the
+// semaphore writes nothing for them.
+func TestAdmissionSenderDelivers(t *testing.T) {
+	t.Parallel()
+	limits := short(1)
+	limits.Lease = time.Minute
+	h := newHall(t, limits)
+	first, o := h.occupant(nil), h.occupant(nil)
+	held, waits := first.wants("", oneOf("A")), o.wants("", oneOf("A"))
+	permit := h.submit(held)
+	require.Equal(t, []admission.Answer{queued}, h.ask(waits))
+	var result permits.BatchResult
+	require.NoError(t, h.try(permits.UpdateBatch, permits.Batch{Delivers: true, Calls: []permits.Call{
+		{Release: &permits.Named{ID: held.ID, Token: permit.Token}},
+	}}, &result))
+	require.Len(t, result.Messages, 1)
+	require.Equal(t, o.owner(), result.Messages[0].Owner)
+	require.Equal(t, []permits.Delivery{permits.Delivered}, permits.TemporalOwners(h.client).Deliver(t.Context(), result.Messages))
+	require.EqualValues(t, 2, o.hears(waits.ID, granted).Token)
+	require.Zero(t, h.events(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED))
+}

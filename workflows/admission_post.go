@@ -1,0 +1,145 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/tidemill/tidemill/activities/permits"
+	"github.com/tidemill/tidemill/admission"
+)
+
+// maxClump is how many decisions are brought to their owners in one go.
+const maxClump = 500
+
+// Between two attempts to reach an owner. What is lost for longer is found when its
+// lease runs out.
+const (
+	minPostRetry = time.Second
+	maxPostRetry = 30 * time.Second
+)
+
+// post is what owners have yet to be told. One clump is under way at a time, so what
+// is decided meanwhile goes together.
+type post struct {
+	waiting []permits.Message // to be sent, one for each owner, in the order of the first decision
+	failed  []permits.Message // to be sent again
+	retry   time.Time         // when
+	pause   time.Duration     // before the next retry
+	busy    bool
+}
+
+// add queues decisions, each with those of its owner that wait already.
+func (p *post) add(decisions ...admission.Decision) {
+	if len(decisions) > 0 {
+		p.waiting = permits.Address(p.waiting, decisions...)
+	}
+}
+
+// clump takes what is sent next.
+func (p *post) clump() []permits.Message {
+	n, size := 0, 0
+	for n < len(p.waiting) && (n == 0 || size+len(p.waiting[n].Decisions) <= maxClump) {
+		size += len(p.waiting[n].Decisions)
+		n++
+	}
+	clump := p.waiting[:n:n]
+	p.waiting = p.waiting[n:]
+	return clump
+}
+
+// lost keeps messages that did not arrive.
+func (p *post) lost(now time.Time, messages []permits.Message) {
+	if len(messages) == 0 {
+		p.pause = 0
+		return
+	}
+	p.pause = min(max(2*p.pause, minPostRetry), maxPostRetry)
+	p.failed = append(p.failed, messages...)
+	p.retry = now.Add(p.pause)
+}
+
+// due gives up the messages whose time has come to be sent again.
+func (p *post) due(now time.Time) []permits.Message {
+	if len(p.failed) == 0 || now.Before(p.retry) {
+		return nil
+	}
+	due := p.failed
+	p.failed, p.retry = nil, time.Time{}
+	return due
+}
+
+func (p *post) empty() bool { return len(p.waiting)+len(p.failed) == 0 && !p.busy }
+
+// deliver brings owners what was decided. It is an activity of its own and not a part
+// of the task that decided: a permit must not be heard of before it is written down,
+// for a task that is lost is decided anew, and then perhaps for another.
+func (s *semaphore) deliver(ctx workflow.Context) {
+	for _, m := range s.post.due(workflow.Now(ctx)) {
+		s.post.add(s.renewed(ctx, m)...)
+	}
+	if s.post.busy || len(s.post.waiting) == 0 {
+		return
+	}
+	messages := s.post.clump()
+	s.post.busy = true
+	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 2 * permits.DeliverWithin,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumAttempts: 3},
+		Summary:             "brings owners what was decided",
+	}), permits.NameDeliver, messages)
+	workflow.GoNamed(ctx, "deliver", func(ctx workflow.Context) {
+		var deliveries []permits.Delivery
+		if err := future.Get(ctx, &deliveries); err != nil || len(deliveries) != len(messages) {
+			workflow.GetLogger(ctx).Warn("decisions were not delivered, and will be again", "error", err)
+			deliveries = make([]permits.Delivery, len(messages))
+		}
+		s.post.busy = false
+		s.delivered(ctx, messages, deliveries)
+	})
+}
+
+// delivered takes what became of messages: an owner that is gone gives back all it
+// has.
+func (s *semaphore) delivered(ctx workflow.Context, messages []permits.Message, deliveries []permits.Delivery) {
+	now, gone := workflow.Now(ctx), 0
+	var lost []permits.Message
+	for i, m := range messages {
+		switch deliveries[i] {
+		case permits.Delivered:
+		case permits.OwnerGone:
+			gone += s.book.Gone(now, m.Owner)
+		case permits.Undelivered:
+			lost = append(lost, m)
+		default: // the activity itself failed
+			lost = append(lost, m)
+		}
+	}
+	s.post.lost(now, lost)
+	s.stirred = true
+	if gone > 0 {
+		s.decide(ctx)
+	}
+}
+
+// renewed are the decisions of a message as they stand today: a permit may have a
+// later lease, or have ended.
+func (s *semaphore) renewed(ctx workflow.Context, m permits.Message) []admission.Decision {
+	ids := make([]string, len(m.Decisions))
+	for i, d := range m.Decisions {
+		ids[i] = d.ID
+	}
+	return unreleased(s.book.Recall(workflow.Now(ctx), m.Owner, ids))
+}
+
+// unreleased leaves out what the owner gave back itself.
+func unreleased(decisions []admission.Decision) []admission.Decision {
+	var rest []admission.Decision
+	for _, d := range decisions {
+		if d.Answer != admission.AnswerReleased {
+			rest = append(rest, d)
+		}
+	}
+	return rest
+}
