@@ -79,7 +79,7 @@ func (b *bench) load(ctx context.Context, a permits.Admitter, askers int) (rate,
 	}
 	took := time.Since(began)
 	after, err := b.chain(ctx, id)
-	return float64(granted.Load()) / took.Seconds(), float64(after-before) / float64(granted.Load()), err
+	return float64(granted.Load()) / took.Seconds(), after.since(before).each(int(granted.Load())), err
 }
 
 // once takes one permit and gives it back.

@@ -61,13 +61,14 @@ type figures struct {
 	cpu     time.Duration
 	calls   counts
 	events  history
-	permits float64 // events of the semaphore to a permit
+	permits counts // events of the semaphore
 }
 
 // compare measures interleaved pairs of batches and prints the ratios.
 func (b *bench) compare(ctx context.Context, c contest, pairs int) error {
 	sides := []side{c.ours, c.theirs}
 	all := []*figures{{calls: counts{}}, {calls: counts{}}}
+	before := make([]counts, len(sides))
 	for i, s := range sides { // warm caches and pollers
 		if err := b.serve(ctx, s.queue); err != nil {
 			return err
@@ -75,11 +76,10 @@ func (b *bench) compare(ctx context.Context, c contest, pairs int) error {
 		if _, err := b.measure(ctx, c, s); err != nil {
 			return err
 		}
-		before, err := b.chain(ctx, s.semaphore)
-		if err != nil {
+		var err error
+		if before[i], err = b.chain(ctx, s.semaphore); err != nil {
 			return err
 		}
-		all[i].permits = -float64(before)
 	}
 	ratios, err := b.pairs(ctx, c, sides, all, pairs)
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *bench) compare(ctx context.Context, c contest, pairs int) error {
 		if err != nil {
 			return err
 		}
-		all[i].permits = (all[i].permits + float64(after)) / float64(pairs*c.batch)
+		all[i].permits = after.since(before[i])
 		if all[i].events, err = b.events(ctx, c, s); err != nil {
 			return err
 		}
@@ -138,11 +138,14 @@ func (b *bench) print(c contest, ratios []float64, all []*figures) {
 	say("  history events: %d, of them %d of workflow tasks; %s %d and %d (%s)\n",
 		ours.events.all, ours.events.tasks, label, theirs.events.all, theirs.events.tasks, c.events)
 	if c.permits != "" {
-		say("  events of the semaphore to a permit: %.2f, %s %.2f (%s)\n", ours.permits, label, theirs.permits, c.permits)
+		say("  events of the semaphore to a permit: %.2f, %s %.2f (%s)\n", ours.permits.each(runs), label,
+			theirs.permits.each(runs), c.permits)
 	}
 	if b.calls {
 		ours.calls.print(c.ours.label, runs)
+		ours.permits.print(c.ours.label, runs)
 		theirs.calls.print(label, runs)
+		theirs.permits.print(label, runs)
 	}
 	say("\n")
 }

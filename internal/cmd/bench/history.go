@@ -6,7 +6,6 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
 )
 
 // history counts the events of a run.
@@ -46,32 +45,28 @@ func (b *bench) count(ctx context.Context, h *history, id string) error {
 	return nil
 }
 
-// chain is the number of events of all runs of a workflow that continues as new;
-// zero for no workflow, and for one that nobody has started yet.
-func (b *bench) chain(ctx context.Context, id string) (int64, error) {
-	var events int64
+// chain counts, by their types, the events of all runs of a workflow that continues
+// as new. There are none of no workflow, and of one that nobody has started yet.
+func (b *bench) chain(ctx context.Context, id string) (counts, error) {
+	events := counts{}
 	for run := ""; id != ""; {
-		about, err := b.client.DescribeWorkflow(ctx, id, run)
-		if missing := new(serviceerror.NotFound); errors.As(err, &missing) && run == "" {
-			return 0, nil
+		iterator := b.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for iterator.HasNext() {
+			event, err := iterator.Next()
+			if missing := new(serviceerror.NotFound); errors.As(err, &missing) && run == "" {
+				return events, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			events[event.GetEventType().String()]++
+			if event.GetEventId() == 1 {
+				run = event.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
+			}
 		}
-		if err != nil {
-			return 0, err
-		}
-		info := about.RawResponse.GetWorkflowExecutionInfo()
-		events += info.GetHistoryLength()
-		if run, err = before(ctx, b.client, id, info.GetExecution().GetRunId()); err != nil || run == "" {
-			return events, err
+		if run == "" {
+			break
 		}
 	}
 	return events, nil
-}
-
-// before is the run that a run continues; empty for the first.
-func before(ctx context.Context, c client.Client, id, run string) (string, error) {
-	first, err := c.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Next()
-	if err != nil {
-		return "", err
-	}
-	return first.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId(), nil
 }

@@ -38,7 +38,7 @@ func (t *tally) now() counts {
 	return maps.Clone(t.counts)
 }
 
-// counts are numbers of calls by their names.
+// counts are numbers of calls, or of events, by their names.
 type counts map[string]int
 
 func (c counts) add(more counts) {
@@ -56,7 +56,7 @@ func (c counts) since(before counts) counts {
 	return d
 }
 
-// each is the number of calls to a run.
+// each is the number of all to a run.
 func (c counts) each(runs int) float64 {
 	sum := 0
 	for _, n := range c {
@@ -65,7 +65,7 @@ func (c counts) each(runs int) float64 {
 	return float64(sum) / float64(runs)
 }
 
-// print lists the calls, by name.
+// print lists them by name.
 func (c counts) print(label string, runs int) {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if c[name] > 0 {
