@@ -85,6 +85,18 @@ func (o *AdmissionOptions) checkDomains() error {
 	return errors.Join(errs...)
 }
 
+// Warnings are what deserves a look in options that are valid: keys that rules make
+// of facts, and for which no limit stands. Whoever needs one waits for ever.
+func (o *AdmissionOptions) Warnings() []string {
+	var warnings []string
+	if o.Admitter == nil && o.Classify == nil {
+		for _, e := range permits.Unlikely(o.Rules, o.limits()) {
+			warnings = append(warnings, e.Error())
+		}
+	}
+	return warnings
+}
+
 // limits are those of each domain.
 func (o *AdmissionOptions) limits() map[string]admission.Limits {
 	limits := map[string]admission.Limits{permits.DefaultDomain: o.Limits}

@@ -92,6 +92,20 @@ func pollersOf(t *testing.T, w world, queue string, kind enumspb.TaskQueueType) 
 	return len(response.GetPollers())
 }
 
+// Whoever made up keys for every partition and forgot their limit would see runs
+// that wait, and nothing that says why.
+func TestAdmissionWarnings(t *testing.T) {
+	t.Parallel()
+	o := tidemill.AdmissionOptions{Rules: tidemill.AdmissionRules{Rules: []tidemill.AdmissionRule{
+		{Keys: []tidemill.AdmissionUnits{{Key: "partition:${ partition }"}}},
+	}}}
+	require.NoError(t, o.Validate())
+	require.Len(t, o.Warnings(), 1)
+	require.Contains(t, o.Warnings()[0], `rules[0].keys[0].key: the limits have no "partition:${ partition }"`)
+	o.Limits.Keys = []admission.KeyLimit{{Key: "partition:*", Limit: 1}}
+	require.Empty(t, o.Warnings())
+}
+
 // domainOf is a domain that no other test has: a namespace has one book a domain.
 func domainOf(w world) string { return w.queue[max(0, len(w.queue)-60):] }
 

@@ -25,6 +25,9 @@ const (
 	ErrTypeWorkflowTimeout = "workflow_timeout" // a timeout set on the workflow itself
 
 	ErrTypeNoSearchAttribute = "no_search_attribute" // the namespace lacks one that a list needs
+
+	ErrTypeUnknownDomain    = "unknown_domain"    // nobody has asked for a permit in it yet
+	ErrTypeInvalidAdmission = "invalid_admission" // what was asked of admission means nothing
 )
 
 // ErrNoWorker is matched by the error of an update or a query that no worker

@@ -39,7 +39,7 @@ func (o WorkerOptions) admit(c client.Client, settings *activities.Options) (com
 		return nil, nil //nolint:nilnil // another Admitter is not ours to close
 	}
 	own, err := permits.NewCombiner(permits.CombinerOptions{
-		Client: c, TaskQueue: permits.TaskQueue(o.TaskQueue), Limits: o.Admission.limits(),
+		Client: c, TaskQueue: permits.TaskQueue(o.TaskQueue), Limits: o.Admission.limits(), Owners: permits.TemporalOwners(c),
 	})
 	if err != nil {
 		return nil, err

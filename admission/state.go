@@ -215,24 +215,36 @@ func (b *Book) Shed(now time.Time, most int) int {
 		s := b.State()
 		s.Pending = nil
 		size := s.Size()
-		if size <= most || !b.shedSome(t) {
+		if size <= most || !b.shedSome(t, size-most) {
 			return size
 		}
 	}
 }
 
-// shedSome gives up half of the endings, else an eighth of those that wait; not
-// ok if there is nothing left to give.
-func (b *Book) shedSome(t int64) bool {
-	if n := len(b.memory.endings); n > 0 {
-		for range (n + 1) / 2 {
+// shedSome gives up endings of so many bytes, or all; else so many bytes of those
+// that wait. It is not ok if there is nothing left to give. The whole is costly to
+// write, so what is given up is measured by itself.
+func (b *Book) shedSome(t int64, excess int) bool {
+	if len(b.memory.endings) > 0 {
+		for len(b.memory.endings) > 0 && excess > 0 {
+			excess -= sizeOf(b.memory.endings[0])
 			b.memory.dropEnding()
 		}
 		return true
 	}
 	waiting := slices.DeleteFunc(b.inOrder(), func(e *entry) bool { return e.phase == phaseHeld })
-	for _, e := range waiting[len(waiting)-(len(waiting)+7)/8:] {
-		b.resolve(t, e, AnswerQueueFull)
+	for i := len(waiting) - 1; i >= 0 && excess > 0; i-- {
+		excess -= sizeOf(waiting[i].state())
+		b.resolve(t, waiting[i], AnswerQueueFull)
 	}
 	return len(waiting) > 0
+}
+
+// sizeOf is the number of bytes of an element of a list in JSON.
+func sizeOf(element any) int {
+	raw, err := json.Marshal(element)
+	if err != nil {
+		return 1 // no field of a State can fail to be written
+	}
+	return len(raw) + len(",")
 }

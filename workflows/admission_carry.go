@@ -93,8 +93,8 @@ func (p *post) carried() []permits.Message {
 	return all
 }
 
-// pack writes a book down in at most so many bytes, if it can: it sheds what waits
-// longest down the queue until it fits, and gives the decisions about that.
+// pack writes a book down in at most so many bytes, if it can: it sheds the newest of
+// what waits until the rest fits, and gives the decisions about that.
 func pack(book *admission.Book, now time.Time, most int) (carried []byte, shed []admission.Decision, err error) {
 	for {
 		plain, err := json.Marshal(book.State())
@@ -106,16 +106,12 @@ func pack(book *admission.Book, now time.Time, most int) (carried []byte, shed [
 		}
 		// A little less than what should fit, for not all of it shrinks alike.
 		target := int(int64(len(plain)) * int64(most) / int64(len(carried)) * 9 / 10)
-		book.Shed(now, target)
+		reached := book.Shed(now, target)
 		turned := permits.Decide(book, now).Decisions
-		after, err := json.Marshal(book.State())
-		if err != nil {
-			return nil, nil, err
-		}
-		shed = append(shed, turned...)
-		if len(after) >= len(plain) { // there is nothing left to give
+		if reached > target && len(turned) == 0 { // there is nothing left to give
 			return carried, shed, nil
 		}
+		shed = append(shed, turned...)
 	}
 }
 

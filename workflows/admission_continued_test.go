@@ -22,7 +22,7 @@ func TestAdmissionContinuesUnderLoad(t *testing.T) {
 	const limit, askers, each = 3, 10, 50
 	limits := short(limit)
 	limits.Lease = time.Minute
-	h := newHall(t, limits, func(p *hallParts) { p.maxEvents = 60 })
+	h := newHall(t, limits, func(p *hallParts) { p.maxEvents = 250 })
 	o := h.occupant(nil)
 	answered := newLedger()
 	var all sync.WaitGroup

@@ -54,9 +54,10 @@ func (s *semaphore) check(ctx workflow.Context) {
 	owners := s.doubts.take()
 	s.doubts.busy = true
 	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: permits.CheckWithin + 5*time.Second,
-		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 2},
-		Summary:             "finds out whether owners still run",
+		StartToCloseTimeout:    permits.CheckWithin + 5*time.Second,
+		ScheduleToCloseTimeout: time.Minute,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 2},
+		Summary:                "finds out whether owners still run",
 	}), permits.NameCheckOwners, owners)
 	workflow.GoNamed(ctx, "check", func(ctx workflow.Context) {
 		var findings []permits.Finding

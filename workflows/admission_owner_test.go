@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -212,4 +213,44 @@ func TestAdmissionSenderDelivers(t *testing.T) {
 	require.Equal(t, []permits.Delivery{permits.Delivered}, permits.TemporalOwners(h.client).Deliver(t.Context(), result.Messages))
 	require.EqualValues(t, 2, o.hears(waits.ID, granted).Token)
 	require.Zero(t, h.events(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED))
+}
+
+// What is said of an owner must be true of its chain, not of whoever runs under its
+// workflow id; and what could not be found out is not guessed.
+func TestTemporalOwnersCheck(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, admission.Limits{})
+	belief := permits.Belief{Upto: 3, Held: []string{"x"}, Waited: []string{"y"}}
+	speaks, silent, dead := h.occupant(&belief), h.occupant(nil), h.occupant(nil)
+	dead.terminate()
+	another := silent.owner()
+	another.FirstRun = dead.run.GetRunID()
+	owners := []admission.Owner{
+		speaks.owner(), silent.owner(), dead.owner(), another,
+		{Workflow: h.queue + "-nobody", FirstRun: "run"}, {Process: "cron"},
+	}
+	want := []permits.Finding{
+		{Owner: owners[0], Life: permits.LifeOpen, Belief: &belief},
+		{Owner: owners[1], Life: permits.LifeOpen},
+		{Owner: owners[2], Life: permits.LifeClosed},
+		{Owner: owners[3], Life: permits.LifeClosed},
+		{Owner: owners[4], Life: permits.LifeClosed},
+		{Owner: owners[5], Life: permits.LifeUnknown},
+	}
+	reach := permits.TemporalOwners(h.client)
+	temporaltest.Wait(t, 30*time.Second, "the owners to have begun", func() bool {
+		return reflect.DeepEqual(want, reach.Check(t.Context(), owners))
+	})
+	var messages []permits.Message
+	for _, o := range owners {
+		messages = append(messages, permits.Message{Owner: o, Decisions: []admission.Decision{{ID: "x", Owner: o}}})
+	}
+	require.Equal(t, []permits.Delivery{
+		permits.Delivered, permits.Delivered, permits.OwnerGone, permits.Delivered, permits.OwnerGone, permits.Delivered,
+	}, reach.Deliver(t.Context(), messages))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, permits.LifeUnknown, reach.Check(ctx, owners[:1])[0].Life)
+	require.Equal(t, permits.Undelivered, reach.Deliver(ctx, messages[:1])[0])
 }

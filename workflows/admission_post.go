@@ -85,9 +85,10 @@ func (s *semaphore) deliver(ctx workflow.Context) {
 	messages := s.post.clump()
 	s.post.busy = true
 	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 2 * permits.DeliverWithin,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumAttempts: 3},
-		Summary:             "brings owners what was decided",
+		StartToCloseTimeout:    permits.DeliverWithin + time.Second, // a lost worker holds up what comes after
+		ScheduleToCloseTimeout: 30 * time.Second,                    // and so does none at all
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumAttempts: 3},
+		Summary:                "brings owners what was decided",
 	}), permits.NameDeliver, messages)
 	workflow.GoNamed(ctx, "deliver", func(ctx workflow.Context) {
 		var deliveries []permits.Delivery

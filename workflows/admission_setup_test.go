@@ -50,7 +50,10 @@ func newHall(tb testing.TB, limits admission.Limits, edits ...func(*hallParts)) 
 	if parts.owners != nil {
 		owners = parts.owners(owners)
 	}
-	options := worker.Options{StickyScheduleToStartTimeout: time.Second}
+	options := worker.Options{
+		StickyScheduleToStartTimeout: time.Second,
+		DeadlockDetectionTimeout:     5 * time.Second, // for books as large as they may be
+	}
 	server.Worker(tb, h.client, permits.TaskQueue(h.queue), options, func(r worker.Registry) {
 		registerAdmission(r)
 		permits.NewGateway(owners).Register(r)
@@ -151,11 +154,17 @@ func (h *hall) view() permits.View {
 	return view
 }
 
+// query asks until it is answered: a run that is being replayed may take too long.
 func (h *hall) query(id, name string, into any, args ...any) {
 	h.tb.Helper()
-	value, err := h.client.QueryWorkflow(h.tb.Context(), id, "", name, args...)
-	require.NoError(h.tb, err)
-	require.NoError(h.tb, value.Get(into))
+	temporaltest.Wait(h.tb, time.Minute, "an answer to "+name, func() bool {
+		value, err := h.client.QueryWorkflow(h.tb.Context(), id, "", name, args...)
+		if err != nil {
+			return false
+		}
+		require.NoError(h.tb, value.Get(into))
+		return true
+	})
 }
 
 // until waits until the status fits.
@@ -191,6 +200,14 @@ func (h *hall) runs() []string {
 	}
 	slices.Reverse(runs)
 	return runs
+}
+
+// begun is the latest run of the semaphore.
+func (h *hall) begun() string {
+	h.tb.Helper()
+	description, err := h.client.DescribeWorkflow(h.tb.Context(), h.id(), "")
+	require.NoError(h.tb, err)
+	return description.WorkflowExecution.RunID
 }
 
 func (h *hall) history(run string) *historypb.History {

@@ -85,6 +85,37 @@ func TestAdmissionBoundedQueue(t *testing.T) {
 	require.Len(t, r1.told(), 1, "nobody is told of what it did itself")
 }
 
+// Conformance 147: ten ask for three places at once; each gets one in its turn, and
+// no more than three are ever held.
+func TestAdmissionBoundedConcurrency(t *testing.T) {
+	t.Parallel()
+	limits := short(3)
+	limits.Lease = time.Minute
+	h := newHall(t, limits)
+	owners, calls := []*occupant{}, []permits.Call{}
+	for range 10 {
+		o := h.occupant(nil)
+		owners, calls = append(owners, o), append(calls, permits.Call{Submit: new(o.wants("", oneOf("A")))})
+	}
+	tokens := map[string]uint64{}
+	for _, answer := range h.batch(calls...) {
+		if answer.Decision.Answer == granted {
+			tokens[answer.Decision.ID] = answer.Decision.Token
+		}
+	}
+	require.Len(t, tokens, 3)
+	h.used(3, 7)
+	for i, o := range owners {
+		id := calls[i].Submit.ID
+		if tokens[id] == 0 {
+			tokens[id] = o.hears(id, granted).Token
+		}
+		require.LessOrEqual(t, h.view().Status.Permits, 3)
+		require.Equal(t, admission.ResultReleased, h.release(id, tokens[id]))
+	}
+	h.used(0, 0)
+}
+
 // Conformance 144: a cancel ends a request in whatever state it is, also one that
 // has not come yet, and the owner that asked for it is not told.
 func TestAdmissionCancel(t *testing.T) {

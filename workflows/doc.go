@@ -28,6 +28,20 @@
 // next report what became of it. A child says nothing when it begins or ends, for
 // the server does; it does not close before it has replied.
 //
+// # Admission
+//
+// [Admission] holds the permits of a domain. It waits and forwards to an
+// [admission.Book], which alone decides. Its updates are answered in the task that
+// takes them and never wait for a permit; what an owner must be told later is brought
+// to it after that task is written down, by whoever sent the batch or by an activity,
+// never from within the task: a task may be lost and decided anew, and a permit that
+// was heard of must not be given to another. Whether owners still run is asked when
+// their leases run out. A run hands its book, gzipped, to the next; a book that cannot
+// be read blocks the workflow, for an empty one would give away what others hold.
+//
+// Its worker should be one of its own, with a deadlock detection of some seconds: a
+// very large book takes that long to hand over.
+//
 // # Errors
 //
 // A run that fails closes with a non-retryable ApplicationError whose type is

@@ -20,8 +20,15 @@ type call struct {
 	err    error
 }
 
+// newCall makes a call. A belief that fills a batch by itself stays at home: an update
+// too large would block the semaphore, and owners are asked all the same when a lease
+// runs out.
 func newCall(wire Call, belief *admission.Confirmation) *call {
-	return &call{wire: wire, id: wire.id(), belief: belief, heard: make(chan struct{})}
+	c := &call{wire: wire, id: wire.id(), belief: belief, heard: make(chan struct{})}
+	if c.size() > maxBytes {
+		c.belief = nil
+	}
+	return c
 }
 
 // id is the id of the request that the call is about; empty for a confirmation.

@@ -64,7 +64,7 @@ func NewCombiner(o CombinerOptions) (*Combiner, error) {
 	}
 	c := &Combiner{semaphores: o.Semaphores, limits: limits, lines: map[string]*line{}}
 	if c.semaphores == nil {
-		c.semaphores = &temporalSemaphores{client: o.Client, queue: o.TaskQueue, limits: limits}
+		c.semaphores = TemporalSemaphores(o.Client, o.TaskQueue, limits)
 	}
 	if o.Owners != nil {
 		c.post = newPost(o.Owners)

@@ -8,5 +8,8 @@
 //
 // Answers that come later than the question are delivered by an [Owners]: to a chain
 // of workflow runs by signal. It also finds out whether an owner still runs, and
-// which permits it believes to have.
+// which permits it believes to have. A [Gateway] is how the semaphore reaches it.
+//
+// [Batch.Carry], [Decide] and [Steer.Apply] do to a book what is asked of it, for the
+// semaphore and for books that are held elsewhere.
 package permits

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemill/tidemill/admission"
 )
 
-// maxBytes is about how large a batch may become. A single call may be larger.
+// maxBytes is about how large a batch may become. The server takes 2 MiB, and JSON
+// may write a byte as six.
 const maxBytes = 256 << 10
 
 // batch is what goes out in one go.

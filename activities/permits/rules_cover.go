@@ -1,6 +1,7 @@
 package permits
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,18 +11,31 @@ import (
 
 // Uncovered tells what rules name and the limits of their domains do not: domains,
 // keys and rates that are written out. No book would ever grant them. What is made
-// of facts is seen only when it is asked for.
+// of facts is seen only when it is asked for; see [Unlikely].
 func Uncovered(r Rules, limits map[string]admission.Limits) RuleErrors {
+	return lacking(r, limits, func(key string, entries []string) bool {
+		return key != "" && !strings.Contains(key, "${") && !covered(key, entries)
+	})
+}
+
+// Unlikely tells which keys and rates are made of facts in such a way that no limit
+// stands for any of them.
+func Unlikely(r Rules, limits map[string]admission.Limits) RuleErrors {
+	return lacking(r, limits, func(key string, entries []string) bool {
+		begin, _, made := strings.Cut(key, "${")
+		return made && !strings.HasSuffix(begin, "$") && !coverable(begin, entries)
+	})
+}
+
+// lacking looks at the rules whose domain is written out.
+func lacking(r Rules, limits map[string]admission.Limits, lacks func(key string, entries []string) bool) RuleErrors {
 	var found RuleErrors
 	for i := range r.Rules {
 		rule, field := &r.Rules[i], fmt.Sprintf("rules[%d].", i)
 		if strings.Contains(rule.Domain, "${") {
 			continue
 		}
-		domain := rule.Domain
-		if domain == "" {
-			domain = DefaultDomain
-		}
+		domain := cmp.Or(rule.Domain, DefaultDomain)
 		l, known := limits[domain]
 		if !known {
 			found = append(found, &RuleError{
@@ -30,25 +44,38 @@ func Uncovered(r Rules, limits map[string]admission.Limits) RuleErrors {
 			})
 			continue
 		}
-		found = append(found, uncovered(field, "keys", rule.Keys, names(l.Keys))...)
-		found = append(found, uncovered(field, "rates", rule.Rates, rateNames(l.Rates))...)
+		for _, list := range []struct {
+			name    string
+			units   []admission.Units
+			entries []string
+		}{{"keys", rule.Keys, names(l.Keys)}, {"rates", rule.Rates, rateNames(l.Rates)}} {
+			for j, u := range list.units {
+				if lacks(u.Key, list.entries) {
+					found = append(found, lack(fmt.Sprintf("%s%s[%d].key", field, list.name, j), list.name, u.Key))
+				}
+			}
+		}
 	}
 	return found
 }
 
-func uncovered(field, list string, units []admission.Units, entries []string) RuleErrors {
-	var found RuleErrors
-	for i, u := range units {
-		if u.Key == "" || strings.Contains(u.Key, "${") || covered(u.Key, entries) {
-			continue
-		}
-		found = append(found, &RuleError{
-			Field: fmt.Sprintf("%s%s[%d].key", field, list, i), Code: CodeInvalidRule,
-			Message: fmt.Sprintf("the limits have no %q among their %s, so that it would never be granted", u.Key, list),
-			Fix:     fmt.Sprintf("add it to %s of the limits: %s", list, entry(u.Key)),
-		})
+func lack(field, list, key string) *RuleError {
+	return &RuleError{
+		Field: field, Code: CodeInvalidRule,
+		Message: fmt.Sprintf("the limits have no %q among their %s, so that it would never be granted", key, list),
+		Fix:     fmt.Sprintf("add it to %s of the limits: %s", list, entry(key)),
 	}
-	return found
+}
+
+// coverable tells whether an entry stands for some key with a beginning.
+func coverable(begin string, entries []string) bool {
+	for _, e := range entries {
+		prefix, many := strings.CutSuffix(e, "*")
+		if strings.HasPrefix(prefix, begin) || many && strings.HasPrefix(begin, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // covered tells whether an entry stands for a key: the same, or a beginning of it
@@ -65,6 +92,9 @@ func covered(key string, entries []string) bool {
 
 // entry words the entries that would stand for a key.
 func entry(key string) string {
+	if begin, _, made := strings.Cut(key, "${"); made {
+		return strconv.Quote(begin + "*")
+	}
 	if at := strings.LastIndexByte(key, ':'); at >= 0 {
 		return fmt.Sprintf("%q, or %q for all like it", key, key[:at+1]+"*")
 	}

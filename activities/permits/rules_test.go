@@ -218,6 +218,27 @@ func TestCompileRulesMistakes(t *testing.T) {
 	}
 }
 
+// Keys that are made of facts show what is missing only at run time, unless nothing
+// in the limits begins as they do.
+func TestUnlikely(t *testing.T) {
+	t.Parallel()
+	limits := map[string]admission.Limits{"default": {Keys: []admission.KeyLimit{
+		{Key: "partition:acme", Limit: 5}, {Key: "model:*", Limit: 2}, {Key: "resource", Limit: 1},
+	}}}
+	rule := func(key string) permits.RuleErrors {
+		return permits.Unlikely(permits.Rules{Rules: []permits.Rule{{Keys: []admission.Units{{Key: key}}}}}, limits)
+	}
+	for _, likely := range []string{
+		"partition:${ partition }", "model:large:${ node }", "mod${ node }", "${ node }", "plain", "$${ literal }", "res${ node }",
+	} {
+		require.Empty(t, rule(likely), likely)
+	}
+	for _, never := range []string{"tenant:${ partition }", "partition:acme:${ node }", "resources${ node }"} {
+		require.Len(t, rule(never), 1, never)
+	}
+	require.EqualError(t, rule("tenant:${ partition }"), `permits: rules[0].keys[0].key: the limits have no "tenant:${ partition }" among their keys, so that it would never be granted; add it to keys of the limits: "tenant:*"`)
+}
+
 // A key that no limit stands for would keep its nodes waiting until their deadline;
 // that it was misspelt shows when the worker starts.
 func TestUncovered(t *testing.T) {

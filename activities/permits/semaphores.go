@@ -39,6 +39,13 @@ type temporalSemaphores struct {
 	limits map[string]admission.Limits // by domain
 }
 
+// TemporalSemaphores reaches the semaphores that are workflows in the client's
+// namespace and work on a task queue. One that is started begins with the limits of
+// its domain.
+func TemporalSemaphores(c client.Client, queue string, limits map[string]admission.Limits) Semaphores {
+	return &temporalSemaphores{client: c, queue: queue, limits: limits}
+}
+
 // Send updates the semaphore, and starts it when there is none. Every sending has
 // an update id of its own: an id would be answered from the memory of the run,
 // whatever the batch says. The book knows the calls that it has seen by their ids.

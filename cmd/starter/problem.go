@@ -67,6 +67,9 @@ func tell(err error) problem {
 		if where == "" && refused.Type == graph.ErrTypeInputSchema {
 			where = "--input"
 		}
+		if where == "" && refused.Type == tidemill.ErrTypeUnknownDomain {
+			where = "--domain"
+		}
 		return problem{Type: refused.Type, Message: refused.Message, Where: where}
 	case errors.Is(err, context.Canceled):
 		return problem{Type: typeInterrupted, Message: "interrupted; what was started goes on"}
@@ -114,7 +117,7 @@ const (
 // exitOf is the exit code of an error type.
 func exitOf(errorType string) int {
 	switch {
-	case errorType == typeUsage, refusesStart(errorType):
+	case errorType == typeUsage, errorType == tidemill.ErrTypeInvalidAdmission, refusesStart(errorType):
 		return exitUsage
 	case errorType == tidemill.ErrTypeUnreachable:
 		return exitUnreachable

@@ -79,7 +79,7 @@ func (p *program) command() *cobra.Command {
 	root.AddCommand(
 		p.validateCommand(), p.describeCommand(), p.renderCommand(), p.schemaCommand(), p.runCommand(), p.statusCommand(),
 		p.awaitCommand(), p.watchCommand(), p.listCommand(), p.resumeCommand(), p.cancelCommand(), p.checkpointCommand(),
-		p.doctorCommand(),
+		p.admissionCommand(), p.doctorCommand(),
 	)
 	return root
 }

@@ -40,7 +40,7 @@ func (p *progress) see(r tidemill.Report) {
 	for _, waiting := range r.Waiting {
 		if r.Note == "" && p.waits[waiting.Address] != waiting.Reason {
 			p.waits[waiting.Address] = waiting.Reason
-			p.say("  %-12s %s", waiting.Address, waiting.Reason)
+			p.say("  %-12s %s", waiting.Address, reasonText(waiting))
 		}
 	}
 	for _, pause := range r.Pauses {

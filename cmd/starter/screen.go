@@ -145,9 +145,11 @@ func nodeOf(at graph.Address) string {
 // answerText says how a pause is answered, in fewer columns than the command of
 // Temporal's own takes: a line that is too long for the screen is cut.
 func answerText(p tidemill.OpenPause) string {
-	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-	return fmt.Sprintf("answer it with: starter resume %s --pause %s --input JSON", quote(p.WorkflowID), quote(string(p.ID)))
+	return fmt.Sprintf("answer it with: starter resume %s --pause %s --input JSON", shellWord(p.WorkflowID), shellWord(string(p.ID)))
 }
+
+// shellWord makes one word of a text for a shell.
+func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // plain is text that cannot steer a terminal, on one line.
 func plain(text string) string {

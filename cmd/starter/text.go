@@ -90,14 +90,22 @@ func writeOpen(line func(name, format string, args ...any), r tidemill.Report) {
 		}
 		line("", "answer it with: %s", tidemill.ResumeCommand(pause))
 	}
+	admitted := true
 	for _, waiting := range r.Waiting {
 		line("waiting", "%s", waitingText(waiting))
+		admitted = admitted && !tidemill.AdmissionWait(waiting)
+	}
+	if !admitted {
+		line("", "who holds it, and when it is its turn: starter admission explain %s", shellWord(r.ID))
 	}
 }
 
 // waitingText is what an activation waits for.
-func waitingText(w graph.Waiting) string {
-	text := fmt.Sprintf("%s: %s", w.Address, w.Reason)
+func waitingText(w graph.Waiting) string { return fmt.Sprintf("%s: %s", w.Address, reasonText(w)) }
+
+// reasonText is what an activation waits for, and when it looks again.
+func reasonText(w graph.Waiting) string {
+	text := w.Reason
 	if w.NextCheck != nil {
 		text += ", next at " + w.NextCheck.Format(time.RFC3339)
 	}

@@ -89,6 +89,9 @@ func announce(logger *slog.Logger, team *tidemill.App, o tidemill.WorkerOptions)
 	if err != nil {
 		return errors.Join(errors.New("the graphs changed while the worker started"), err)
 	}
+	if o.Admission != nil {
+		warnings = append(warnings, o.Admission.Warnings()...)
+	}
 	for _, warning := range warnings {
 		logger.Warn(warning)
 	}
