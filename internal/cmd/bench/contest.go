@@ -58,7 +58,8 @@ func newBench(c client.Client, server int, tally *tally, calls bool) *bench {
 
 // figures are what one side of a contest came to.
 type figures struct {
-	cpu     time.Duration
+	cpu     time.Duration // of this process and the server
+	server  time.Duration // of the server
 	calls   counts
 	events  history
 	permits counts // events of the semaphore
@@ -107,13 +108,14 @@ func (b *bench) pairs(ctx context.Context, c contest, sides []side, all []*figur
 		var took [2]time.Duration
 		for k := range sides {
 			at := (i + k) % 2
-			cpu, calls := cpuTime(b.server), b.tally.now()
+			cpu, server, calls := cpuTime(b.server), otherTime(b.server), b.tally.now()
 			d, err := b.measure(ctx, c, sides[at])
 			if err != nil {
 				return nil, err
 			}
 			took[at] = d
 			all[at].cpu += cpuTime(b.server) - cpu
+			all[at].server += otherTime(b.server) - server
 			all[at].calls.add(b.tally.now().since(calls))
 		}
 		ratio := took[1].Seconds() / took[0].Seconds()
@@ -132,8 +134,9 @@ func (b *bench) print(c contest, ratios []float64, all []*figures) {
 	say("  throughput of %s to %s: median %.3f (%d pairs, %.3f to %.3f; at least %.2f is wanted)\n",
 		c.ours.label, label, ratios[len(ratios)/2], len(ratios), ratios[0], ratios[len(ratios)-1], c.ratio)
 	runs := len(ratios) * c.batch
-	say("  processor time, server included: %v a run, %s %v: ratio %.3f\n", ours.cpu/time.Duration(runs), label,
-		theirs.cpu/time.Duration(runs), theirs.cpu.Seconds()/ours.cpu.Seconds())
+	each := func(d time.Duration) time.Duration { return (d / time.Duration(runs)).Round(100 * time.Microsecond) }
+	say("  processor time, server included: %v a run (the server %v), %s %v (%v): ratio %.3f\n", each(ours.cpu), each(ours.server),
+		label, each(theirs.cpu), each(theirs.server), theirs.cpu.Seconds()/ours.cpu.Seconds())
 	say("  calls to the server: %.1f a run, %s %.1f\n", ours.calls.each(runs), label, theirs.calls.each(runs))
 	say("  history events: %d, of them %d of workflow tasks; %s %d and %d (%s)\n",
 		ours.events.all, ours.events.tasks, label, theirs.events.all, theirs.events.tasks, c.events)
