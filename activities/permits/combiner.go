@@ -124,12 +124,28 @@ func (c *Combiner) line(name string) (*line, error) {
 }
 
 // call sends one call on its way.
-func (c *Combiner) call(name string, wire Call, belief *admission.Confirmation) (*line, *call, error) {
+func (c *Combiner) call(name string, wire Call, belief *admission.Confirmation) (*call, error) {
 	l, err := c.line(name)
+	if err != nil {
+		return nil, err
+	}
+	return l.add(newCall(wire, belief))
+}
+
+// ask sends a request on its way, behind what is given back with it.
+func (c *Combiner) ask(ask Ask) (*line, *call, error) {
+	calls := make([]*call, 0, len(ask.Returns)+1)
+	for _, hold := range ask.Returns {
+		if err := hold.validate(); err != nil {
+			return nil, nil, err
+		}
+		calls = append(calls, newCall(Call{Release: &Named{hold.ID, hold.Token}}, nil))
+	}
+	l, err := c.line(ask.Domain)
 	if err != nil {
 		return nil, nil, err
 	}
-	made, err := l.add(newCall(wire, belief))
+	made, err := l.add(append(calls, newCall(Call{Submit: &ask.Request}, ask.Belief))...)
 	return l, made, err
 }
 
@@ -141,7 +157,7 @@ func (c *Combiner) Submit(ctx context.Context, ask Ask) (admission.Decision, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
-	l, made, err := c.call(ask.Domain, Call{Submit: &ask.Request}, ask.Belief)
+	l, made, err := c.ask(ask)
 	if err != nil {
 		return admission.Decision{}, fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
@@ -172,7 +188,7 @@ func (c *Combiner) Release(_ context.Context, hold Hold) error {
 	if err := hold.validate(); err != nil {
 		return err
 	}
-	_, _, err := c.call(hold.Domain, Call{Release: &Named{hold.ID, hold.Token}}, hold.Belief)
+	_, err := c.call(hold.Domain, Call{Release: &Named{hold.ID, hold.Token}}, hold.Belief)
 	return err
 }
 
@@ -181,7 +197,7 @@ func (c *Combiner) Cancel(_ context.Context, hold Hold) error {
 	if err := hold.validate(); err != nil {
 		return err
 	}
-	_, _, err := c.call(hold.Domain, Call{Cancel: hold.ID}, hold.Belief)
+	_, err := c.call(hold.Domain, Call{Cancel: hold.ID}, hold.Belief)
 	return err
 }
 
@@ -193,7 +209,7 @@ func (c *Combiner) Extend(ctx context.Context, hold Hold) (admission.Result, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
-	_, made, err := c.call(hold.Domain, Call{Renew: &Named{hold.ID, hold.Token}}, hold.Belief)
+	made, err := c.call(hold.Domain, Call{Renew: &Named{hold.ID, hold.Token}}, hold.Belief)
 	if err != nil {
 		return "", err
 	}
