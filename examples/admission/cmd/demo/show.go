@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -161,9 +162,10 @@ func (s show) say(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format
 
 // row prints a line of the table.
 func (s show) row(format, title string, all []act, cell func(act) string) {
-	line := fmt.Sprintf(format, title)
+	var line strings.Builder
+	fmt.Fprintf(&line, format, title)
 	for _, a := range all {
-		line += fmt.Sprintf("%14s", cell(a))
+		fmt.Fprintf(&line, "%14s", cell(a))
 	}
-	s.say("%s", line)
+	s.say("%s", line.String())
 }
