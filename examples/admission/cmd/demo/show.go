@@ -72,11 +72,9 @@ func (s show) play(ctx context.Context, a *act, name string) error {
 		return err
 	}
 	if a.options != nil {
-		explanation, err := s.stage.runs.ExplainAdmission(ctx, "", ids[len(ids)-1])
-		if err != nil {
+		if a.why, err = s.why(ctx, ids[len(ids)-1]); err != nil {
 			return err
 		}
-		a.why = explanation.Answer
 	}
 	a.from = s.stage.api.Elapsed()
 	release()
@@ -93,17 +91,43 @@ func (s show) play(ctx context.Context, a *act, name string) error {
 
 // pile waits until every run has called, or waits for a permit.
 func (s show) pile(ctx context.Context, a *act, runs int) error {
+	return until(ctx, func() (bool, error) {
+		piled := len(s.stage.api.Record().Calls)
+		if a.options == nil {
+			return piled == runs, nil
+		}
+		view, err := s.stage.runs.AdmissionStatus(ctx, "")
+		return piled+view.Status.Queued == runs, err
+	})
+}
+
+// why is what an operator hears who asks why a run waits.
+func (s show) why(ctx context.Context, id string) (answer string, err error) {
+	err = until(ctx, func() (bool, error) {
+		explanation, err := s.stage.runs.ExplainAdmission(ctx, "", id)
+		answer = explanation.Answer
+		return err == nil, err
+	})
+	return answer, err
+}
+
+// until looks again and again. A book that nobody has asked yet, or that is too busy to
+// answer, is looked at later.
+func until(ctx context.Context, done func() (bool, error)) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		piled, err := len(s.stage.api.Record().Calls), error(nil)
-		if a.options != nil {
-			var view tidemill.AdmissionView
-			view, err = s.stage.runs.AdmissionStatus(ctx, "")
-			piled += view.Status.Queued
+		ok, err := done()
+		switch tidemill.ErrorType(err) {
+		case tidemill.ErrTypeUnknownDomain, tidemill.ErrTypeNoWorker:
+			ok = false
+		default:
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil || piled == runs {
-			return err
+		if ok {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
