@@ -2,7 +2,7 @@
 // without admission, once with the limits of the service, and once with a part for
 // each tenant. It prints what the service saw, side by side.
 //
-//	go run ./examples/admission/cmd/demo
+//	make demo-admission
 package main
 
 import (
