@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/tidemill/tidemill/activities/permits"
-	"github.com/tidemill/tidemill/admission"
 )
 
 // AdmissionView is the book of a domain in numbers, with its oldest permits.
@@ -69,9 +67,8 @@ func (c *Client) semaphore(ctx context.Context, domain string) (semaphore, error
 		domain = permits.DefaultDomain
 	}
 	s := semaphore{domain: domain, id: permits.WorkflowID(domain)}
-	if len(domain) > admission.MaxNameBytes || !utf8.ValidString(domain) {
-		return s, &RunError{Type: ErrTypeInvalidAdmission, Message: fmt.Sprintf(
-			"%q cannot be the name of a domain; names have at most %d bytes, valid UTF-8", shorten(domain, 40), admission.MaxNameBytes)}
+	if err := permits.CheckDomain(domain); err != nil {
+		return s, &RunError{Type: ErrTypeInvalidAdmission, Err: err, Message: strings.TrimPrefix(err.Error(), "permits: ")}
 	}
 	d, err := c.describe(ctx, s.id, "")
 	var notFound *serviceerror.NotFound

@@ -23,7 +23,8 @@ import (
 type AcquireInput struct {
 	Facts   permits.Facts
 	Request admission.Request // without what the classification says
-	Belief  admission.Confirmation
+	Belief  *admission.Confirmation
+	Returns []permits.Hold // given back by the way
 }
 
 // Acquire is the local activity that asks for the permit of an attempt. Whatever
@@ -33,6 +34,7 @@ type AcquireInput struct {
 // Final errors: none.
 func (a *Activities) Acquire(ctx context.Context, in AcquireInput) (graph.Admission, error) {
 	class, err := a.classify(in.Facts)
+	in.Returns = a.returnElsewhere(ctx, in.Returns, class, err)
 	if err != nil {
 		activity.GetLogger(ctx).Warn("An attempt cannot be classified.", "Request", in.Request.ID, "Error", err)
 		return graph.Admission{Answer: graph.AdmissionUnclassified, Message: cut(err.Error(), maxSummary)}, nil
@@ -45,6 +47,21 @@ func (a *Activities) Acquire(ctx context.Context, in AcquireInput) (graph.Admiss
 	return answer, nil
 }
 
+// returnElsewhere gives back what cannot travel with the request: there is none, or
+// it goes to another domain. It gives the rest.
+func (a *Activities) returnElsewhere(ctx context.Context, holds []permits.Hold, class permits.Class, unclear error) (rest []permits.Hold) {
+	for _, hold := range holds {
+		if unclear == nil && !class.Free() && hold.Domain == domainOf(class) {
+			rest = append(rest, hold)
+			continue
+		}
+		if err := a.Release(ctx, hold); err != nil {
+			activity.GetLogger(ctx).Warn("A permit is left to its lease.", "Request", hold.ID, "Error", err)
+		}
+	}
+	return rest
+}
+
 // ask puts the request.
 func (a *Activities) ask(ctx context.Context, in AcquireInput, class permits.Class) graph.Admission {
 	request := in.Request
@@ -52,7 +69,9 @@ func (a *Activities) ask(ctx context.Context, in AcquireInput, class permits.Cla
 	request.Flow, request.Priority = class.Flow, class.Priority
 	ctx, cancel := context.WithTimeout(ctx, permits.AnswerWithin)
 	defer cancel()
-	decision, err := a.options.Admitter.Submit(ctx, permits.Ask{Domain: domainOf(class), Request: request, Belief: &in.Belief})
+	decision, err := a.options.Admitter.Submit(ctx, permits.Ask{
+		Domain: domainOf(class), Request: request, Belief: in.Belief, Returns: in.Returns,
+	})
 	if err != nil {
 		return refusedBy(err)
 	}

@@ -49,12 +49,11 @@ func (d *decoder) nodeFields(f field, t NodeType) {
 			continue
 		}
 		at := f.at.key(member.Key)
-		switch {
-		case member.Key == "next":
+		if member.Key == "next" {
 			d.failKey(at, codeExplicitEdge, "remove next; "+ownWay(t), "a node of type %s does not leave by an edge", t)
-		default:
-			d.failKey(at, codeUnknownField, otherOwner(member.Key, known), "a node of type %s has no field %q", t, member.Key)
+			continue
 		}
+		d.failKey(at, codeUnknownField, otherOwner(member.Key, known), "a node of type %s has no field %q", t, member.Key)
 	}
 }
 

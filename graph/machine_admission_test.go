@@ -56,7 +56,8 @@ func TestWhatNeedsPermits(t *testing.T) {
 		{"branch", "entry: a\nnodes:\n  - {id: a, type: branch, cases: [{when: 'true', to: b}], default: end}\n  - {id: b, run: act, next: end}\n", once, "ask 1 b#1, run b#1, back 1/1"},
 		{"a child asks by itself", act("type: workflow, workflow: {id: c, entry: x, nodes: [{id: x, run: act, next: end}]}, "), plays{"x": {outputs(`1`)}, "b": {outputs(`2`)}}, "ask 1 b#1, run b#1, back 1/1"},
 		{
-			"items", act("type: map, items: [1, 2], item: {run: act}, "), plays{"a/item": {outputs(`1`), outputs(`2`)}, "b": {outputs(`3`)}},
+			"items", act("type: map, items: [1, 2], item: {run: act}, "),
+			plays{"a/item": {outputs(`1`), outputs(`2`)}, "b": {outputs(`3`)}},
 			"ask 1 a#1/0, ask 2 a#1/1, run a#1/0, run a#1/1, back 1/1, back 2/2, ask 3 b#1, run b#1, back 3/3",
 		},
 		{

@@ -25,12 +25,13 @@ func (s *story) state() string {
 	if p == nil {
 		return "none"
 	}
-	line := string(p.State)
-	for _, w := range s.m.Report().Waiting {
-		line += ", " + w.Reason
-		if w.NextCheck != nil {
-			line += " until " + w.NextCheck.Sub(noon).String()
-		}
+	waiting := s.m.Report().Waiting
+	if len(waiting) == 0 {
+		return string(p.State)
+	}
+	line := string(p.State) + ", " + waiting[0].Reason
+	if next := waiting[0].NextCheck; next != nil {
+		line += " until " + next.Sub(noon).String()
 	}
 	return line
 }
@@ -302,7 +303,7 @@ func TestAnswersOutOfOrder(t *testing.T) {
 	stray(s, 1, 1) // given back, and the run has ended
 	s.admit(1, queued)
 	s.admit(1, full)
-	require.Equal(t, 3, len(s.gate.backs))
+	require.Len(t, s.gate.backs, 3)
 
 	s = inLine(t, "")
 	s.admit(1, freely)

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -166,9 +167,9 @@ func (g *gate) deliver(s *story) bool {
 
 // latest is the last acquisition of an address.
 func (g *gate) latest(address graph.Address) uint64 {
-	for i := len(g.asks) - 1; i >= 0; i-- {
-		if g.asks[i].Address == address {
-			return g.asks[i].Number
+	for _, e := range slices.Backward(g.asks) {
+		if e.Address == address {
+			return e.Number
 		}
 	}
 	return 0
@@ -234,9 +235,9 @@ func (g *gate) waiting(m *graph.Machine) []graph.Effect {
 		if p.State != graph.PermitAsked && p.State != graph.PermitQueued {
 			continue
 		}
-		for i := len(g.asks) - 1; i >= 0; i-- {
-			if g.asks[i].Number == p.Number {
-				due = append(due, g.asks[i])
+		for _, e := range slices.Backward(g.asks) {
+			if e.Number == p.Number {
+				due = append(due, e)
 				break
 			}
 		}

@@ -164,7 +164,11 @@ func (s *story) ignored(t *rapid.T) {
 func TestAnyGraphAnyEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		s := tell(rt, drawDocument(rt), `{"c":0}`, nil)
+		s := tell(rt, drawDocument(rt), `{"c":0}`, nil, func(s *story) {
+			if rapid.Bool().Draw(rt, "admission") {
+				admitting()(s)
+			}
+		})
 		visits := map[string]int{}
 		s.advance()
 		for range rapid.IntRange(0, 40).Draw(rt, "events") {

@@ -64,6 +64,15 @@ func TestPermitsAreGivenBack(t *testing.T) {
 	}
 }
 
+// Room is given back before more is asked for, also in the call that needs both: the
+// join of a decided fork may wait for the very key that a loser waited for.
+func TestReleaseBeforeAcquire(t *testing.T) {
+	t.Parallel()
+	doc := strings.Replace(beside, "type: join, next", "type: join, run: act, next", 1)
+	s := tell(t, doc, "", plays{"b": {outputs(`1`)}}, gated(queued, granted)).run()
+	require.Equal(t, "ask 1 a#1, ask 2 b#1, run b#1, back 2/1, back 1, ask 3 j#1, back 3", permitLine(s)) // and its deadline came
+}
+
 // A permit is held until the work that was asked to stop has stopped.
 func TestStoppingHoldsItsPermit(t *testing.T) {
 	t.Parallel()

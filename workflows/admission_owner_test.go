@@ -226,8 +226,12 @@ func TestTemporalOwnersCheck(t *testing.T) {
 	another := silent.owner()
 	another.FirstRun = dead.run.GetRunID()
 	owners := []admission.Owner{
-		speaks.owner(), silent.owner(), dead.owner(), another,
-		{Workflow: h.queue + "-nobody", FirstRun: "run"}, {Process: "cron"},
+		speaks.owner(),
+		silent.owner(),
+		dead.owner(),
+		another,
+		{Workflow: h.queue + "-nobody", FirstRun: "run"},
+		{Process: "cron"},
 	}
 	want := []permits.Finding{
 		{Owner: owners[0], Life: permits.LifeOpen, Belief: &belief},

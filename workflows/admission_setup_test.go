@@ -30,6 +30,7 @@ type hall struct {
 	queue  string
 	domain string
 	start  permits.Start
+	large  bool // its histories are not replayed: the replayer takes a second of work for a deadlock
 }
 
 // newHall starts the workers of a semaphore and of its owners. The semaphore itself
@@ -225,6 +226,9 @@ func (h *hall) events(types ...enumspb.EventType) (n int) {
 }
 
 func (h *hall) replayAll() {
+	if h.large {
+		return
+	}
 	for _, run := range h.runs() {
 		historytest.Replay(h.tb, historytest.Record(h.tb, h.client, h.id(), run), func(r worker.WorkflowReplayer) { registerAdmission(r) })
 	}

@@ -154,6 +154,7 @@ func TestAdmissionTooLarge(t *testing.T) {
 	h := newHall(t, admission.Limits{
 		Keys: keysOf(admission.KeyLimit{Key: "A", Limit: 1}), MaxQueue: admission.MaxQueueLength, Overflow: admission.OverflowQueue,
 	}, measuredBy(m))
+	h.large = true
 	h.batch(permits.Call{Cancel: "nobody"})
 	begun := h.begun()
 	var first, last string

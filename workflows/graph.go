@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/tidemill/tidemill/activities"
+	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -59,7 +60,9 @@ type run struct {
 	children map[graph.Address]workflow.Execution
 	requests int // answers that were given a name
 	errands  int // local activities of admission that are open
-	parent   parent
+
+	returning []permits.Hold // given back with the next ask
+	parent    parent
 
 	budget budget
 	clock  deadlineTimer

@@ -209,6 +209,7 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 		WaitForCancellation: true,
 		RetryPolicy:         retryPolicy(node, e.MaxAttempts),
 		Summary:             node.ID,
+		Priority:            dispatch(e),
 	}
 	limited := node.Timeout != graph.None
 	if limited {
@@ -224,6 +225,27 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 		options.StartToCloseTimeout += activities.Backstop
 	}
 	return options
+}
+
+// The steps of Temporal's priorities, and how long a fairness key may be.
+const (
+	lowestPriority = 5
+	priorityStep   = 25 // of ours, which go from 0 to 100
+	maxFairnessKey = 64
+)
+
+// dispatch is what the classification says of an attempt in Temporal's words, for
+// servers that order their task queues by it: 100 is its highest priority, 0 its
+// lowest, and flows are fairness keys.
+func dispatch(e graph.RunNode) temporal.Priority {
+	var p temporal.Priority
+	if e.Priority != 0 {
+		p.PriorityKey = lowestPriority - (e.Priority+priorityStep/2)/priorityStep
+	}
+	if p.FairnessKey = e.Flow; len(e.Flow) > maxFairnessKey {
+		p.FairnessKey = value.Digest([]byte(e.Flow))[:maxFairnessKey]
+	}
+	return p
 }
 
 // heartbeatTimeout is a lost heartbeat as the server's retry policies call it.

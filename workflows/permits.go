@@ -41,8 +41,9 @@ func (r *run) acquire(ctx workflow.Context, e graph.Acquire) {
 			ID: r.requestID(e.Address, e.Number), Owner: r.owner(), Number: e.Number, Arrival: e.Arrival,
 			Overflow: admission.Overflow(e.Overflow), Deadline: e.Deadline, QueueTimeout: admission.None,
 		},
-		Belief: r.confirmation(),
+		Belief: r.confirmation(), Returns: r.returning,
 	})
+	r.returning = nil
 	r.errands++
 	workflow.GoNamed(ctx, string(e.Address)+" permit", func(ctx workflow.Context) {
 		var raw json.RawMessage
@@ -67,7 +68,11 @@ func (r *run) release(ctx workflow.Context, e graph.Release) {
 	if e.Domain == "" {
 		return
 	}
-	hold := permits.Hold{Domain: e.Domain, ID: r.requestID(e.Address, e.Number), Token: e.Token, Belief: new(r.confirmation())}
+	hold := permits.Hold{Domain: e.Domain, ID: r.requestID(e.Address, e.Number), Token: e.Token, Belief: r.confirmation()}
+	if e.Token != 0 && r.asksNext() {
+		r.returning = append(r.returning, hold)
+		return
+	}
 	future := workflow.ExecuteLocalActivity(permitContext(ctx, string(e.Address)), activities.NameRelease, hold)
 	r.errands++
 	workflow.GoNamed(ctx, string(e.Address)+" release", func(ctx workflow.Context) {
@@ -77,6 +82,21 @@ func (r *run) release(ctx workflow.Context, e graph.Release) {
 		r.budget.spend(ctx, 0)
 		r.errands--
 	})
+}
+
+// asksNext reports whether what is done next is to ask for a permit: what is given
+// back goes along.
+func (r *run) asksNext() bool {
+	for _, effect := range r.wanted {
+		switch effect.(type) {
+		case graph.Acquire:
+			return true
+		case graph.Release:
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // permitContext is the context of the local activities of admission.
@@ -112,15 +132,22 @@ func (r *run) requestID(address graph.Address, number uint64) string {
 	return permits.RequestID(r.info.FirstRunID, string(address), number)
 }
 
-// confirmation is what the run believes, as it goes with every message.
-func (r *run) confirmation() admission.Confirmation {
+// confirmation is what the run believes, as it goes with every message: nil when that
+// is more than a message should hold, for the run is asked when a lease runs out.
+func (r *run) confirmation() *admission.Confirmation {
 	belief := r.machine.Belief()
-	c := admission.Confirmation{Owner: r.owner(), Upto: belief.Upto}
+	if len(belief.Open) > maxBelief {
+		return nil
+	}
+	c := &admission.Confirmation{Owner: r.owner(), Upto: belief.Upto}
 	for _, p := range belief.Open {
 		c.IDs = append(c.IDs, r.requestID(p.Address, p.Number))
 	}
 	return c
 }
+
+// maxBelief is how many permits a message names.
+const maxBelief = 20
 
 // queryPermits is what the run believes, for whoever checks on it.
 func (r *run) queryPermits() (permits.Belief, error) {

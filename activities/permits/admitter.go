@@ -54,6 +54,9 @@ type Ask struct {
 	Request admission.Request
 	// Belief is what the owner believes to have; nil: it does not say.
 	Belief *admission.Confirmation
+	// Returns are permits of the same domain that are given back with the request:
+	// the room they leave is there for it, and one message says both.
+	Returns []Hold
 }
 
 // Hold names a request or the permit that came of it.

@@ -133,6 +133,23 @@ func (c *Combiner) call(name string, wire Call, belief *admission.Confirmation) 
 	return l, made, err
 }
 
+// ask sends a request on its way, behind what is given back with it.
+func (c *Combiner) ask(ask Ask) (*line, *call, error) {
+	calls := make([]*call, 0, len(ask.Returns)+1)
+	for _, hold := range ask.Returns {
+		if err := hold.validate(); err != nil {
+			return nil, nil, err
+		}
+		calls = append(calls, newCall(Call{Release: &Named{hold.ID, hold.Token}}, nil))
+	}
+	l, err := c.line(ask.Domain)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := l.add(append(calls, newCall(Call{Submit: &ask.Request}, ask.Belief))...)
+	return l, made, err
+}
+
 // Submit asks for a permit. It waits for the answer until ctx ends, at most
 // AnswerWithin.
 func (c *Combiner) Submit(ctx context.Context, ask Ask) (admission.Decision, error) {
@@ -141,7 +158,7 @@ func (c *Combiner) Submit(ctx context.Context, ask Ask) (admission.Decision, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
-	l, made, err := c.call(ask.Domain, Call{Submit: &ask.Request}, ask.Belief)
+	l, made, err := c.ask(ask)
 	if err != nil {
 		return admission.Decision{}, fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}

@@ -430,3 +430,38 @@ func TestCombinerDeliversWhatComesWithItsBatches(t *testing.T) {
 		require.True(t, f.batches()[0].Delivers)
 	})
 }
+
+// A submit whose owner has gone on must not be sent a second time.
+func TestCombinerDoesNotRepeatASubmitThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, admission.Limits{})
+		gate := make(chan struct{})
+		f.fault = func(int, permits.Batch) fault { return fault{gate: gate, before: errBroken} }
+		c := combine(t, f, nil)
+		_, err := c.Submit(t.Context(), ask("w/1", "w"))
+		require.ErrorIs(t, err, permits.ErrUnanswered)
+		close(gate)
+		pass(time.Minute)
+		require.Equal(t, []int{1}, f.sizes())
+	})
+}
+
+// A belief that is refused must not take a release with it.
+func TestCombinerSaysWithoutItsBeliefWhatIsRefusedWithIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, admission.Limits{})
+		f.fault = func(_ int, b permits.Batch) fault {
+			if b.Calls[0].Confirm != nil {
+				return fault{before: permits.ErrRefused}
+			}
+			return fault{}
+		}
+		c := combine(t, f, nil)
+		belief := &admission.Confirmation{Owner: admission.Owner{Workflow: "w", FirstRun: "run"}}
+		require.NoError(t, c.Cancel(t.Context(), permits.Hold{ID: "w/1", Belief: belief}))
+		require.NoError(t, c.Flush(t.Context(), "", "w/1"))
+		require.Equal(t, []int{2, 2, 1}, f.sizes())
+	})
+}

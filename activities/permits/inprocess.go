@@ -69,7 +69,14 @@ func (p *InProcess) Submit(_ context.Context, ask Ask) (admission.Decision, erro
 	if err := ask.Request.Validate(); err != nil {
 		return admission.Decision{}, err
 	}
-	answer, err := p.call(ask.Domain, Call{Submit: &ask.Request}, ask.Belief)
+	var calls []Call
+	for _, hold := range ask.Returns {
+		if err := hold.validate(); err != nil {
+			return admission.Decision{}, err
+		}
+		calls = append(calls, Call{Release: &Named{hold.ID, hold.Token}})
+	}
+	answer, err := p.call(ask.Domain, ask.Belief, append(calls, Call{Submit: &ask.Request})...)
 	if err != nil {
 		return admission.Decision{}, fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
@@ -98,18 +105,17 @@ func (p *InProcess) about(hold Hold, call Call) (CallAnswer, error) {
 	if err := hold.validate(); err != nil {
 		return CallAnswer{}, err
 	}
-	return p.call(hold.Domain, call, hold.Belief)
+	return p.call(hold.Domain, hold.Belief, call)
 }
 
-// call carries out one call, after what its owner believes.
-func (p *InProcess) call(name string, call Call, belief *admission.Confirmation) (CallAnswer, error) {
+// call carries out calls, after what their owner believes, and gives the last answer.
+func (p *InProcess) call(name string, belief *admission.Confirmation, calls ...Call) (CallAnswer, error) {
 	d, err := p.desk(name)
 	if err != nil {
 		return CallAnswer{}, err
 	}
-	calls := []Call{call}
 	if belief != nil {
-		calls = []Call{{Confirm: belief}, call}
+		calls = append([]Call{{Confirm: belief}}, calls...)
 	}
 	answers, ok := d.carry(calls...)
 	if !ok {

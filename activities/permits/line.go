@@ -56,24 +56,33 @@ func newLine(domain string, semaphores Semaphores, post *post, limits *admission
 	}
 }
 
-// add puts a call at the end of the line. One that waits there already, saying the
-// same, is joined instead.
-func (l *line) add(c *call) (*call, error) {
+// add puts calls at the end of the line, so that they may go together, and gives
+// the last.
+func (l *line) add(calls ...*call) (last *call, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, ErrClosed
 	}
+	for _, c := range calls {
+		last = l.join(c)
+	}
+	l.pump()
+	return last, nil
+}
+
+// join puts a call at the end. One that waits there already, saying the same, stands
+// for it. The lock is held.
+func (l *line) join(c *call) *call {
 	if at := slices.IndexFunc(l.queue, c.same); at >= 0 && c.wire.Submit == nil {
 		waits := l.queue[at]
 		waits.belief = newer(waits.belief, c.belief)
-		return waits, nil
+		return waits
 	}
 	l.seq++
 	c.seq = l.seq
 	l.queue = append(l.queue, c)
-	l.pump()
-	return c, nil
+	return c
 }
 
 // leave says that the caller of a submit waits no more. One that was not sent yet,

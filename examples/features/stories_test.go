@@ -71,7 +71,7 @@ func failures() []story {
 		{graph: "on-error", input: `{"card":"foreign"}`, output: `"tried 2 times, and tomorrow again"`},
 		{graph: "on-error", input: `{"card":"stolen"}`, status: tidemill.StatusFailed, failure: "card_stolen"},
 		{graph: "admission", input: `{"card":"good"}`, output: `"RECEIPT CHARGE#1"`},
-		{graph: "admission", input: `{"card":"stolen"}`, output: `"come back when less is going on"`},
+		{graph: "admission", input: `{"card":"stolen"}`, output: `"cash only"`},
 		{graph: "fail", input: `{"hour":9}`, output: `"welcome"`},
 		{graph: "fail", input: `{"hour":17}`, status: tidemill.StatusFailed, failure: "closed_now"},
 	}
