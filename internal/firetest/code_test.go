@@ -1,12 +1,18 @@
 package firetest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/admission"
 )
 
 // registry takes workflows: a worker, or a replayer.
@@ -134,4 +140,115 @@ func keeps(ctx workflow.Context, s stay) error {
 		return err
 	}
 	return tidemill.Release(ctx, s.Keep)
+}
+
+// codeHall is a hall for workflows of one's own.
+func codeHall(t *testing.T, limits tidemill.AdmissionLimits) (*hall, stay) {
+	t.Helper()
+	h := open(t, hallParts{limits: limits})
+	return h, stay{Domain: h.domain, Agent: "a", Timeout: admission.None}
+}
+
+func (h *hall) tell(id string) {
+	h.tb.Helper()
+	require.NoError(h.tb, h.client.SignalWorkflow(h.tb.Context(), id, "", "go", nil))
+}
+
+// result waits for the end of a workflow.
+func (h *hall) result(id string, into any) error {
+	ctx, cancel := context.WithTimeout(h.tb.Context(), patience)
+	defer cancel()
+	return h.client.GetWorkflow(ctx, id, "").Get(ctx, into)
+}
+
+// A workflow of one's own is granted, waits, is refused and gives up as a graph does,
+// and holds nothing afterwards. Tokens grow, so that what is done under them can be
+// told apart.
+func TestCodeAcquires(t *testing.T) {
+	t.Parallel()
+	h, s := codeHall(t, brief("a"))
+	first := h.code("holds", s)
+	h.holds(1, 0)
+	second, given := h.code("holds", s), h.code("holds", s)
+	h.holds(1, 2)
+	reject, impatient := s, s
+	reject.Reject, impatient.Timeout = true, time.Second
+	refused := h.code("holds", reject)
+	require.Equal(t, "concurrency_limit_reached", typeOf(h.result(refused, nil)))
+	require.Equal(t, "queue_deadline_exceeded", typeOf(h.result(h.code("holds", impatient), nil)))
+	h.cancel(given)
+	require.Error(t, h.result(given, nil))
+	h.holds(1, 1)
+	var one, two uint64
+	h.tell(first)
+	require.NoError(t, h.result(first, &one))
+	h.holds(1, 0)
+	h.tell(second)
+	require.NoError(t, h.result(second, &two))
+	require.Greater(t, two, one)
+	h.holds(0, 0)
+
+	held := h.code("holds", s)
+	h.holds(1, 0)
+	h.cancel(held)
+	require.Error(t, h.result(held, nil))
+	h.holds(0, 0)
+}
+
+// typeOf is the type of the error that a workflow ended with.
+func typeOf(err error) string {
+	if application := new(temporal.ApplicationError); errors.As(err, &application) {
+		return application.Type()
+	}
+	return fmt.Sprint(err)
+}
+
+// However work under With ends, the permit is given back at once, and not only with
+// its lease or with the workflow, which stays open here.
+func TestCodeWithGivesBack(t *testing.T) {
+	t.Parallel()
+	limits := ofOne("a")
+	limits.Lease = 10 * time.Minute
+	h, s := codeHall(t, limits)
+	fails := s
+	fails.Fails = true
+	for i, id := range []string{h.code("works", s), h.code("works", fails), h.code("panics", s)} {
+		h.until(fmt.Sprintf("permit %d to be given back", i+1), func(v tidemill.AdmissionView) bool {
+			return v.Grants >= uint64(i)+1 && v.Status.Permits == 0 && v.Status.Queued == 0 //nolint:gosec // small
+		})
+		h.tell(id)
+		require.NoError(t, h.result(id, nil))
+	}
+	require.EqualValues(t, 3, h.holds(0, 0).Grants)
+}
+
+// What a permit covers already is not taken again; asked for beside it, it would wait
+// for itself, and is refused at once.
+func TestCodeNests(t *testing.T) {
+	t.Parallel()
+	h, s := codeHall(t, brief("a"))
+	var answers []string
+	require.NoError(t, h.result(h.code("nests", s), &answers))
+	require.Equal(t, []string{"", "would_deadlock"}, answers)
+	h.holds(0, 0)
+}
+
+// A permit that is handed on through continue-as-new lives as long as the new run says
+// that it keeps it, however many leases that is.
+func TestCodeKeepsThroughContinueAsNew(t *testing.T) {
+	t.Parallel()
+	limits := brief("a", "b")
+	h, s := codeHall(t, limits)
+	id := h.code("keeps", s)
+	view := h.until("the second permit to come and go", func(v tidemill.AdmissionView) bool { return v.Grants == 2 && v.Status.Permits == 1 })
+	token, lease := view.Holders[0].Token, view.Holders[0].Lease
+	h.until("three more leases", func(v tidemill.AdmissionView) bool {
+		require.Len(t, v.Holders, 1)
+		require.Equal(t, token, v.Holders[0].Token)
+		return v.Holders[0].Lease.Sub(lease) > 3*limits.Lease
+	})
+	h.tell(id)
+	require.NoError(t, h.result(id, nil))
+	h.holds(0, 0)
+	require.Len(t, chain(t, h.client, id), 2)
 }

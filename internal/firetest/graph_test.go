@@ -33,7 +33,9 @@ func playing(name string) map[string]any {
 	return map[string]any{"name": name, "hold": false, "fails": 0}
 }
 
-func holding(name string) map[string]any { return map[string]any{"name": name, "hold": true, "fails": 0} }
+func holding(name string) map[string]any {
+	return map[string]any{"name": name, "hold": true, "fails": 0}
+}
 
 // ofOne gives each of the agents one permit.
 func ofOne(agents ...string) tidemill.AdmissionLimits {
@@ -111,7 +113,7 @@ func TestGraphBackoff(t *testing.T) {
 // Branches of a fork and items of a map each hold a permit of their own.
 func TestGraphPermitsOfParts(t *testing.T) {
 	t.Parallel()
-	limits := tidemill.AdmissionLimits{Overflow: admission.OverflowQueue, Agents: []admission.KeyLimit{{Key: "each", Limit: 2}, {Key: "a", Limit: 1}}}
+	limits := tidemill.AdmissionLimits{Overflow: admission.OverflowQueue, Agents: []admission.KeyLimit{{Key: "each/item", Limit: 2}, {Key: "a", Limit: 1}}}
 	h := open(t, hallParts{limits: limits, graphs: []string{`
 version: 1
 id: forked

@@ -30,7 +30,8 @@ type hall struct {
 	stage  *stage
 	made   hallParts
 	count  atomic.Int64
-	begun  []string // workflow ids
+	begun  []string      // workflow ids
+	books  worker.Worker // of a hall with a wrapped combiner
 }
 
 // hallParts is what a hall is made of.
@@ -82,10 +83,7 @@ func (h *hall) worker(parts hallParts) worker.Worker {
 		parts.edit(h, &options)
 	}
 	if parts.wrap != nil {
-		books, err := tidemill.NewAdmissionWorker(h.tb.Context(), h.client, options)
-		require.NoError(h.tb, err)
-		require.NoError(h.tb, books.Start())
-		h.tb.Cleanup(books.Stop)
+		h.openBooks()
 		options.Admission = &tidemill.AdmissionOptions{Rules: options.Admission.Rules, Admitter: parts.wrap(h.combiner(parts.limits))}
 	}
 	w, err := tidemill.NewWorker(h.tb.Context(), h.client, h.app(parts.graphs), options)
@@ -94,6 +92,19 @@ func (h *hall) worker(parts hallParts) worker.Worker {
 	require.NoError(h.tb, w.Start())
 	h.tb.Cleanup(w.Stop)
 	return w
+}
+
+// openBooks starts a worker that holds the book, apart from that of the graphs.
+func (h *hall) openBooks() {
+	h.tb.Helper()
+	books, err := tidemill.NewAdmissionWorker(h.tb.Context(), h.client, tidemill.WorkerOptions{
+		TaskQueue: h.queue,
+		Admission: &tidemill.AdmissionOptions{Domains: []tidemill.AdmissionDomain{{Name: h.domain, Limits: h.made.limits}}},
+	})
+	require.NoError(h.tb, err)
+	require.NoError(h.tb, books.Start())
+	h.tb.Cleanup(books.Stop)
+	h.books = books
 }
 
 func (h *hall) rules(rules []tidemill.AdmissionRule) []tidemill.AdmissionRule {
@@ -195,9 +206,18 @@ func (h *hall) waits(id, reason string) tidemill.Report {
 // until waits until the book stands so.
 func (h *hall) until(what string, fits func(permits.View) bool) (view permits.View) {
 	h.tb.Helper()
+	defer func() {
+		if h.tb.Failed() {
+			h.tb.Logf("the book: %+v", view)
+		}
+	}()
 	temporaltest.Wait(h.tb, patience, what, func() bool {
 		value, err := h.client.QueryWorkflow(h.tb.Context(), h.book(), "", permits.QueryStatus)
-		return err == nil && value.Get(&view) == nil && fits(view)
+		if err != nil {
+			return false
+		}
+		view = permits.View{}
+		return value.Get(&view) == nil && fits(view)
 	})
 	return view
 }

@@ -63,7 +63,6 @@ func TestUnansweredPermitIsNotKept(t *testing.T) {
 	run := h.start("queues", holding("x"))
 	temporaltest.Wait(t, patience, "the answer to be lost", func() bool { return ghost.lost.Load() == 1 })
 	h.stage.plays(t, "x", 1)
-	require.EqualValues(t, 1, ghost.lost.Load(), "the second permit was told, for the first was still there when it was asked for")
 	view := h.holds(1, 0)
 	require.EqualValues(t, 2, view.Grants)
 	h.stage.let("x")
@@ -186,8 +185,10 @@ func (r *repeater) Send(ctx context.Context, domain string, batch permits.Batch)
 // network and a restarted worker say everything again, and nothing may come of it.
 func TestMessagesTwiceLateAndOutOfOrder(t *testing.T) {
 	t.Parallel()
-	h := open(t, hallParts{limits: brief("a"), events: 60})
-	again := &repeater{Semaphores: permits.TemporalSemaphores(h.client, permits.TaskQueue(h.queue), map[string]admission.Limits{h.domain: brief("a")})}
+	limits := brief("a")
+	limits.Lease = time.Minute // so long the book keeps in mind what was cancelled before it came
+	h := open(t, hallParts{limits: limits, events: 60})
+	again := &repeater{Semaphores: permits.TemporalSemaphores(h.client, permits.TaskQueue(h.queue), map[string]admission.Limits{h.domain: limits})}
 	c, err := permits.NewCombiner(permits.CombinerOptions{TaskQueue: permits.TaskQueue(h.queue), Semaphores: again})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close(context.Background()) })

@@ -14,6 +14,8 @@ type stage struct {
 	mu      sync.Mutex
 	started map[string]int           // by name
 	now     map[string]int           // by name
+	all     int                      // under way
+	most    int                      // that were under way at a time
 	gates   map[string]chan struct{} // of those that hold
 }
 
@@ -54,6 +56,8 @@ func (s *stage) begin(name string) int {
 	defer s.mu.Unlock()
 	s.started[name]++
 	s.now[name]++
+	s.all++
+	s.most = max(s.most, s.all)
 	return s.started[name]
 }
 
@@ -61,6 +65,7 @@ func (s *stage) end(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now[name]--
+	s.all--
 }
 
 func (s *stage) gate(name string) chan struct{} {
