@@ -19,6 +19,9 @@ import (
 const (
 	flushWithin     = 5 * time.Second // for what graphs have given back last
 	semaphoresGrace = 3 * time.Second // for telling owners what was decided last
+	// packWithin is how long a book may think. Packing a full one to be carried over
+	// takes a second on a busy machine, and one that is stopped in that stays so.
+	packWithin = 10 * time.Second
 )
 
 // combiner is the Admitter that this package makes: it is closed with the worker.
@@ -73,6 +76,7 @@ func newSemaphores(c client.Client, o WorkerOptions, failed func(error)) worker.
 		Interceptors:                           o.Worker.Interceptors,
 		MaxConcurrentWorkflowTaskExecutionSize: o.Admission.MaxConcurrent,
 		WorkerStopTimeout:                      semaphoresGrace,
+		DeadlockDetectionTimeout:               packWithin,
 		DisableRegistrationAliasing:            true,
 		OnFatalError:                           failed,
 	})

@@ -12,6 +12,14 @@ const (
 	mostDenied  = time.Minute
 )
 
+// purposeAdmission begins the purpose of a timer that a wait for a permit sets, and
+// maxPurpose is how much of the reason follows, in bytes: the history shows why a node
+// waits when no worker is there to say so.
+const (
+	purposeAdmission = "admission: "
+	maxPurpose       = 100
+)
+
 // maxAdmissionMessage is how much of a message about admission is kept, in bytes.
 const maxAdmissionMessage = 500
 

@@ -47,7 +47,7 @@ func TestWaitingForPermits(t *testing.T) {
 	}{
 		{graph.Admission{}, "asked, admission: asked"},
 		{queued, "queued, admission: limit of k until 1m0s"},
-		{graph.Admission{Answer: "queued", Reason: "rate", Key: "resource:api", NextCheck: noon.Add(7*time.Second)}, "queued, admission: rate of resource:api until 7s"},
+		{graph.Admission{Answer: "queued", Reason: "rate", Key: "resource:api", NextCheck: noon.Add(7 * time.Second)}, "queued, admission: rate of resource:api until 7s"},
 		{graph.Admission{Answer: "queued", Reason: "paused"}, "queued, admission: paused until 1m0s"},
 		{graph.Admission{Answer: "queued"}, "queued, admission: queued until 1m0s"},
 		{occupied, "denied, admission: concurrency_limit_reached of k until 5s"},
@@ -95,7 +95,7 @@ func TestDenials(t *testing.T) {
 					at = at.Add(wait * time.Second)
 					require.Len(t, s.timers, 1)
 					require.Equal(t, at, s.timers[0].At)
-					require.Equal(t, "admission", s.timers[0].Purpose)
+					require.True(t, strings.HasPrefix(s.timers[0].Purpose, "admission: "+answer.Answer), s.timers[0].Purpose)
 					p := s.permit("a#1")
 					require.Equal(t, noon, p.Since, "it is one wait")
 					require.Equal(t, i+1, p.Denials)

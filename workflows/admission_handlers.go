@@ -8,10 +8,6 @@ import (
 	"github.com/tidemill/tidemill/admission"
 )
 
-// errTypeInvalidAdmission is the type of the refusal of an update that is malformed.
-// Stable: callers match it.
-const errTypeInvalidAdmission = "invalid_admission"
-
 // maxHolders is how many permits the status lists.
 const maxHolders = 50
 
@@ -51,7 +47,7 @@ func malformed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return temporal.NewNonRetryableApplicationError(err.Error(), errTypeInvalidAdmission, nil)
+	return temporal.NewNonRetryableApplicationError(err.Error(), permits.ErrTypeInvalidAdmission, nil)
 }
 
 // batch carries out what one process asks for, as one turn of the book.
@@ -86,7 +82,7 @@ func (s *semaphore) steer(ctx workflow.Context, change permits.Steer) (admission
 func (s *semaphore) queryStatus() (permits.View, error) {
 	return permits.View{
 		Domain: s.start.Domain, Status: s.book.Status(s.checked), Overrides: s.book.Overrides(),
-		Holders: s.book.Holders(s.checked, maxHolders), Grants: s.book.Grants(), Checked: s.checked,
+		Holders: s.book.Holders(maxHolders), Grants: s.book.Grants(), Checked: s.checked,
 	}, nil
 }
 

@@ -124,13 +124,12 @@ func (c *Combiner) line(name string) (*line, error) {
 }
 
 // call sends one call on its way.
-func (c *Combiner) call(name string, wire Call, belief *admission.Confirmation) (*line, *call, error) {
+func (c *Combiner) call(name string, wire Call, belief *admission.Confirmation) (*call, error) {
 	l, err := c.line(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	made, err := l.add(newCall(wire, belief))
-	return l, made, err
+	return l.add(newCall(wire, belief))
 }
 
 // ask sends a request on its way, behind what is given back with it.
@@ -189,7 +188,7 @@ func (c *Combiner) Release(_ context.Context, hold Hold) error {
 	if err := hold.validate(); err != nil {
 		return err
 	}
-	_, _, err := c.call(hold.Domain, Call{Release: &Named{hold.ID, hold.Token}}, hold.Belief)
+	_, err := c.call(hold.Domain, Call{Release: &Named{hold.ID, hold.Token}}, hold.Belief)
 	return err
 }
 
@@ -198,7 +197,7 @@ func (c *Combiner) Cancel(_ context.Context, hold Hold) error {
 	if err := hold.validate(); err != nil {
 		return err
 	}
-	_, _, err := c.call(hold.Domain, Call{Cancel: hold.ID}, hold.Belief)
+	_, err := c.call(hold.Domain, Call{Cancel: hold.ID}, hold.Belief)
 	return err
 }
 
@@ -210,7 +209,7 @@ func (c *Combiner) Extend(ctx context.Context, hold Hold) (admission.Result, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
-	_, made, err := c.call(hold.Domain, Call{Renew: &Named{hold.ID, hold.Token}}, hold.Belief)
+	made, err := c.call(hold.Domain, Call{Renew: &Named{hold.ID, hold.Token}}, hold.Belief)
 	if err != nil {
 		return "", err
 	}
