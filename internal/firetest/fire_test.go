@@ -171,7 +171,8 @@ func (f *fire) replay() {
 
 // Issue: 200 runs, global 16, agents 8/4/1, workers killed at random and owners
 // terminated at random. A limit that is broken, a run that hangs, or a permit that
-// outlives its owner by more than a lease would be seen here.
+// outlives its owner by more than a lease would be seen here. Fault 5: a process that
+// is lost between a decision and its delivery loses the grant for nobody.
 func TestFire(t *testing.T) {
 	t.Parallel()
 	f := light(t, shared.Server(t), 200, 3, 0)
