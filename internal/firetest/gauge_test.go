@@ -1,6 +1,7 @@
 package firetest_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -96,9 +97,5 @@ func (g *gauge) forget(owner string) {
 func (g *gauge) peaks() map[string]int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	peaks := map[string]int{}
-	for key, n := range g.peak {
-		peaks[key] = n
-	}
-	return peaks
+	return maps.Clone(g.peak)
 }

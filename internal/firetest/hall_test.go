@@ -192,9 +192,10 @@ func (h *hall) report(id string) (report tidemill.Report) {
 	return report
 }
 
-// waits waits until a run waits for the reason.
-func (h *hall) waits(id, reason string) tidemill.Report {
+// waits waits until a run waits for the permit of its node, which another holds.
+func (h *hall) waits(id string) tidemill.Report {
 	h.tb.Helper()
+	const reason = "admission: limit of agent:a"
 	var report tidemill.Report
 	temporaltest.Wait(h.tb, patience, id+" to wait for "+reason, func() bool {
 		report = h.report(id)

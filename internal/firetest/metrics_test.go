@@ -77,14 +77,14 @@ func (r *recorder) of(name string) meter {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := strings.TrimPrefix(name, "tidemill_admission_")
+	key := []string{strings.TrimPrefix(name, "tidemill_admission_")}
 	for _, label := range slices.Sorted(maps.Keys(r.tags)) {
 		r.labels[label] = true
 		if label == permits.LabelAgent || label == permits.LabelOutcome {
-			key += " " + r.tags[label]
+			key = append(key, r.tags[label])
 		}
 	}
-	return meter{r.recorded, key}
+	return meter{r.recorded, strings.Join(key, " ")}
 }
 
 func (r *recorder) Counter(name string) client.MetricsCounter { return r.of(name) }
