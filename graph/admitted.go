@@ -124,6 +124,7 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 	switch {
 	case answer.Answer == AdmissionGranted && late:
 		p.learn(answer)
+		m.wake(a, true)
 		m.await(a, p, Admission{Domain: p.Domain, Priority: p.Priority, Flow: p.Flow}) // the book answers from what it knows
 	case p.State == PermitQueued && (answer.Answer == AdmissionUnanswered || answer.Answer == AdmissionUnclassified):
 		m.watch(now, a, p) // it was asked again; it has its place until somebody knows better
