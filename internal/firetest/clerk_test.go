@@ -26,6 +26,7 @@ type clerk struct {
 	token    uint64             // of the latest grant that was seen
 	granted  []admission.Holder // in order
 	open     []admission.Holder // granted, not released
+	longest  time.Duration      // that one was held
 }
 
 func (h *hall) clerk() *clerk {
@@ -95,6 +96,7 @@ func (c *clerk) release(fits func(admission.Holder) bool) {
 		}
 		require.NoError(c.tb, c.combiner.Release(c.tb.Context(), permits.Hold{Domain: c.domain, ID: holder.ID, Token: holder.Token}))
 		require.NoError(c.tb, c.combiner.Flush(c.tb.Context(), c.domain, holder.ID))
+		c.longest = max(c.longest, time.Since(holder.Since))
 	}
 	c.open = kept
 }
@@ -130,32 +132,32 @@ func TestFlowsShareByWeight(t *testing.T) {
 	c := open(t, hallParts{limits: limits, events: 400}).clerk()
 	c.all(c.asks("first", flowing("a", "first")), c.asks("first", flowing("a", "first")), c.asks("first", flowing("a", "first")), c.asks("first", flowing("a", "first")))
 	var crowd []admission.Request
-	for range 300 { // the hog
+	for range 200 { // the hog
 		crowd = append(crowd, c.asks("x", flowing("a", "x")))
 	}
 	c.all(crowd...)
 	crowd = nil
-	for range 140 {
+	for range 80 {
 		crowd = append(crowd, c.asks("y", flowing("a", "y")))
 	}
-	for range 60 {
+	for range 40 {
 		crowd = append(crowd, c.asks("z", flowing("a", "z")))
 	}
 	c.all(crowd...)
-	for len(c.granted) < 4+200 {
+	for len(c.granted) < 4+100 {
 		view := c.look()
 		require.Equal(t, 4, view.Status.Active, "somebody waits, and there is room")
 		require.Positive(t, view.Status.Queued)
 		c.release(every)
 	}
 	counts := map[string]int{}
-	for _, holder := range c.granted[4:204] {
+	for _, holder := range c.granted[4:104] {
 		counts[holder.Owner.Process]++
 	}
 	t.Logf("grants %v", counts)
-	require.InDelta(t, 40, counts["x"], 2)
-	require.InDelta(t, 120, counts["y"], 6)
-	require.InDelta(t, 40, counts["z"], 2)
+	require.InDelta(t, 20, counts["x"], 1)
+	require.InDelta(t, 60, counts["y"], 3)
+	require.InDelta(t, 20, counts["z"], 1)
 }
 
 // Issue, and fault 36: a wide request under a stream of narrow ones is granted within
@@ -178,7 +180,6 @@ func TestWideAmongNarrow(t *testing.T) {
 	narrow(8)
 	wide := c.asks("wide", units(3))
 	require.Equal(t, admission.AnswerQueued, c.all(wide)[0].Answer)
-	var longest time.Duration
 	served := func() bool {
 		for _, holder := range c.granted {
 			if holder.Owner.Process == "wide" {
@@ -189,9 +190,6 @@ func TestWideAmongNarrow(t *testing.T) {
 	}
 	temporaltest.Wait(t, patience, "the wide one", func() bool {
 		view := c.look()
-		for _, holder := range view.Holders {
-			longest = max(longest, view.Checked.Sub(holder.Since))
-		}
 		if view.Status.Queued < 6 {
 			narrow(6)
 		}
@@ -204,9 +202,9 @@ func TestWideAmongNarrow(t *testing.T) {
 		return served()
 	})
 	d := c.gets(wide)
-	t.Logf("waited %v, the longest hold was %v, %d narrow ones went first", d.Waited, longest, len(c.granted)-1)
+	t.Logf("waited %v, the longest hold was %v, %d narrow ones went first", d.Waited, c.longest, len(c.granted)-1)
 	require.Greater(t, d.Waited, wait)
-	require.LessOrEqual(t, d.Waited, wait+longest+4*time.Second, "patience and a hold, and the time to look")
+	require.LessOrEqual(t, d.Waited, wait+c.longest+3*time.Second, "patience and a hold, and what a timer takes")
 }
 
 // Issue: low priority runs within its bound, whatever stands before it. Those of high
@@ -219,13 +217,20 @@ func TestLowPriorityRuns(t *testing.T) {
 	priority := func(n int) func(*admission.Request) {
 		return func(r *admission.Request) { r.Agent, r.Priority = "a", &n }
 	}
-	c.all(c.asks("high", priority(100)))
+	asked := map[string]time.Time{} // at the latest
+	high := func() admission.Request {
+		r := c.asks("high", priority(100))
+		asked[r.ID] = time.Now()
+		return r
+	}
+	c.all(high())
 	low := c.asks("low", priority(0))
 	require.Equal(t, admission.AnswerQueued, c.all(low)[0].Answer)
+	bound := time.Now().Add(2 * boost)
 	passed := 0
 	temporaltest.Wait(t, patience, "the low one", func() bool {
 		if c.look().Status.Queued < 4 { // there is always one of high priority
-			c.all(c.asks("high", priority(100)), c.asks("high", priority(100)))
+			c.all(high(), high())
 			return false
 		}
 		for _, holder := range c.open {
@@ -233,6 +238,7 @@ func TestLowPriorityRuns(t *testing.T) {
 				return true
 			}
 			passed++
+			require.True(t, asked[holder.ID].Before(bound), "passed by one that came later than twice the boost")
 		}
 		c.release(every)
 		return false
@@ -241,5 +247,4 @@ func TestLowPriorityRuns(t *testing.T) {
 	t.Logf("waited %v, and %d passed it", d.Waited, passed)
 	require.Greater(t, passed, 1)
 	require.GreaterOrEqual(t, d.Waited, boost, "it was low")
-	require.LessOrEqual(t, d.Waited, 2*boost+5*time.Second, "twice the boost, and those that were before it then")
 }

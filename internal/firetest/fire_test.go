@@ -157,7 +157,7 @@ func (f *fire) over() {
 		require.LessOrEqual(f.t, f.gauge.peaks()[key], limit, key)
 	}
 	require.Equal(f.t, 1, f.gauge.peaks()["one"])
-	require.Greater(f.t, f.gauge.peaks()["global"], 3, "there was no crowd, so nothing was tested")
+	require.Greater(f.t, f.gauge.peaks()["global"], 1, "there was no crowd, so nothing was tested")
 }
 
 // replay replays the histories of the runs and of the semaphore.
@@ -188,7 +188,7 @@ func TestFire(t *testing.T) {
 // granted twice.
 func TestFireAcrossContinueAsNew(t *testing.T) {
 	t.Parallel()
-	f := light(t, shared.Server(t), 70, 2, 60)
+	f := light(t, shared.Server(t), 45, 2, 35)
 	f.burn(2)
 	f.over()
 	require.GreaterOrEqual(t, len(chain(t, f.client, permits.WorkflowID(f.setup.Domain))), 6)
@@ -201,7 +201,7 @@ func TestFireAcrossServerRestart(t *testing.T) {
 	t.Parallel()
 	database := filepath.Join(t.TempDir(), "server.db")
 	first := temporaltest.Start(t, devserver.Options{Database: database})
-	f := light(t, first, 24, 2, 0)
+	f := light(t, first, 14, 2, 0)
 	temporaltest.Wait(t, patience, "work to be done", func() bool { return f.gauge.peaks()["global"] > 0 })
 	require.NoError(t, first.Kill())
 	again := temporaltest.Start(t, devserver.Options{Database: database, Port: portOf(t, first.Address())})

@@ -16,7 +16,7 @@ import (
 const patience = 90 * time.Second
 
 // atATime is how many tests run at a time, at least.
-const atATime = 5
+const atATime = 4
 
 var shared = temporaltest.NewShared(devserver.Options{})
 

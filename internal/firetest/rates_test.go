@@ -22,7 +22,7 @@ func TestRateInAnyWindow(t *testing.T) {
 	limits := long(tidemill.AdmissionLimits{Rates: []admission.KeyRate{{Key: "r", Rate: admission.Rate{Limit: 8, Per: per, Burst: 4}}}})
 	c := open(t, hallParts{limits: limits, events: 40}).clerk()
 	var crowd []admission.Request
-	for range 60 {
+	for range 40 {
 		crowd = append(crowd, c.asks("x", func(r *admission.Request) { r.Rates = []admission.Units{{Key: "r"}} }))
 	}
 	c.all(crowd...)
@@ -30,7 +30,7 @@ func TestRateInAnyWindow(t *testing.T) {
 	temporaltest.Wait(t, patience, "all to be granted", func() bool {
 		view := c.look()
 		c.release(every)
-		if changed.IsZero() && len(c.granted) >= 24 {
+		if changed.IsZero() && len(c.granted) >= 16 {
 			c.steer(tidemill.AdmissionSteer{Action: tidemill.SteerRate, Key: "r", Rate: admission.Rate{Limit: 20, Per: per, Burst: 6}})
 			changed = c.look().Checked
 		}
@@ -41,7 +41,7 @@ func TestRateInAnyWindow(t *testing.T) {
 		at = append(at, holder.Lease.Add(-limits.Lease))
 	}
 	slices.SortFunc(at, func(x, y time.Time) int { return cmp.Compare(x.UnixNano(), y.UnixNano()) })
-	require.Len(t, at, 60)
+	require.Len(t, at, 40)
 	for i, from := range at {
 		most := 8 + 4
 		if from.Add(per).After(changed) {
@@ -55,7 +55,7 @@ func TestRateInAnyWindow(t *testing.T) {
 		}
 		require.LessOrEqual(t, in, most, "in the window from %v; changed at %v; %v", from, changed, at)
 	}
-	require.Greater(t, at[len(at)-1].Sub(at[0]), 2*per, "the rate held nothing back")
+	require.Greater(t, at[len(at)-1].Sub(at[0]), per, "the rate held nothing back")
 	require.Greater(t, len(chain(t, c.client, c.book())), 2)
 }
 
