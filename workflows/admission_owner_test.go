@@ -2,7 +2,9 @@ package workflows_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -257,4 +259,36 @@ func TestTemporalOwnersCheck(t *testing.T) {
 	cancel()
 	require.Equal(t, permits.LifeUnknown, reach.Check(ctx, owners[:1])[0].Life)
 	require.Equal(t, permits.Undelivered, reach.Deliver(ctx, messages[:1])[0])
+}
+
+// What one batch frees may be for a thousand others at once. An answer that holds all
+// their grants is more than the server takes, and would be the end of the semaphore and
+// of all permits in it.
+func TestAdmissionManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const many = 1_200
+	limits := short(many)
+	limits.MaxQueue, limits.FlowShare, limits.Lease = admission.MaxQueueLength, admission.None, 10*time.Second
+	h := newHall(t, limits)
+	h.large = true
+	all := h.occupant(nil).wants("", admission.Units{Key: "A", Units: many})
+	held := h.submit(all)
+	for begun := 0; begun < many; begun += 200 {
+		calls := make([]permits.Call, 200)
+		for i := range calls {
+			id := fmt.Sprint(begun + i)
+			calls[i].Submit = &admission.Request{
+				ID: id, Owner: admission.Owner{Workflow: strings.Repeat("<", 300) + id, FirstRun: "none"}, Keys: []admission.Units{oneOf("A")},
+				QueueTimeout: admission.None,
+			}
+		}
+		h.batch(calls...)
+	}
+	var result permits.BatchResult
+	require.NoError(t, h.try(permits.UpdateBatch, permits.Batch{
+		Calls: []permits.Call{{Release: &permits.Named{ID: all.ID, Token: held.Token}}}, Delivers: true,
+	}, &result))
+	require.NotEmpty(t, result.Messages)
+	require.Less(t, len(result.Messages), many)
+	h.used(0, 0)
 }
