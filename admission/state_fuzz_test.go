@@ -30,7 +30,7 @@ func exercise(tb testing.TB, b *admission.Book) {
 		for _, o := range turn.Ask {
 			b.Gone(now, o)
 		}
-		for _, p := range b.Holders(now, 2) {
+		for _, p := range b.Holders(2) {
 			b.Release(now, p.ID, p.Token)
 		}
 		for _, what := range []string{"A=1", "rate:R=1", "a"} {

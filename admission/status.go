@@ -128,25 +128,24 @@ func (b *Book) addRate(t int64, s *Status, g *gate) {
 
 // Holder is one permit, for an operator.
 type Holder struct {
-	ID    string        `json:"id"`
-	Owner Owner         `json:"owner"`
-	Agent string        `json:"agent,omitempty"`
-	Keys  []Units       `json:"keys,omitempty"` // what it takes itself
-	Token uint64        `json:"token"`
-	Age   time.Duration `json:"age"`
-	Lease time.Time     `json:"lease"`
+	ID    string    `json:"id"`
+	Owner Owner     `json:"owner"`
+	Agent string    `json:"agent,omitempty"`
+	Keys  []Units   `json:"keys,omitempty"` // what it takes itself
+	Token uint64    `json:"token"`
+	Since time.Time `json:"since"` // the grant
+	Lease time.Time `json:"lease"`
 }
 
 // Holders lists the permits, oldest first, at most so many. This is for an
 // operator: it names owners and ids.
-func (b *Book) Holders(now time.Time, most int) []Holder {
-	t := max(b.clock, nanos(now))
+func (b *Book) Holders(most int) []Holder {
 	var list []Holder
 	for _, e := range b.all {
 		if e.phase == phaseHeld {
 			list = append(list, Holder{
 				ID: e.id, Owner: e.owner, Agent: e.agent, Keys: amounts(e.own.uses), Token: e.token,
-				Age: time.Duration(t - e.granted), Lease: moment(e.lease),
+				Since: moment(e.granted), Lease: moment(e.lease),
 			})
 		}
 	}

@@ -198,7 +198,7 @@ func (m *Machine) reopenAdmission(now time.Time, a *Activation) {
 		return
 	}
 	if a.At != nil {
-		m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
+		m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: m.timerPurpose(a)})
 	}
 	if p.State != PermitDenied {
 		m.emitAcquire(a, p)

@@ -12,6 +12,14 @@ const (
 	mostDenied  = time.Minute
 )
 
+// purposeAdmission begins the purpose of a timer that a wait for a permit sets, and
+// maxPurpose is how much of the reason follows, in bytes: the history shows why a node
+// waits when no worker is there to say so.
+const (
+	purposeAdmission = "admission: "
+	maxPurpose       = 100
+)
+
 // maxAdmissionMessage is how much of a message about admission is kept, in bytes.
 const maxAdmissionMessage = 500
 
@@ -116,6 +124,7 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 	switch {
 	case answer.Answer == AdmissionGranted && late:
 		p.learn(answer)
+		m.wake(a, true)
 		m.await(a, p, Admission{Domain: p.Domain, Priority: p.Priority, Flow: p.Flow}) // the book answers from what it knows
 	case p.State == PermitQueued && (answer.Answer == AdmissionUnanswered || answer.Answer == AdmissionUnclassified):
 		m.watch(now, a, p) // it was asked again; it has its place until somebody knows better

@@ -179,7 +179,7 @@ func (r *Retry) attempts() int {
 // sleep puts an activation to rest until an instant.
 func (m *Machine) sleep(a *Activation, phase Phase, at time.Time) {
 	a.Phase, a.At = phase, &at
-	m.emit(SetTimer{Address: a.Address, At: at, Purpose: timerPurpose(phase)})
+	m.emit(SetTimer{Address: a.Address, At: at, Purpose: m.timerPurpose(a)})
 }
 
 // wake ends a rest; stop takes the timer back when it has not fired.
@@ -193,14 +193,15 @@ func (m *Machine) wake(a *Activation, stop bool) {
 	}
 }
 
-func timerPurpose(phase Phase) string {
-	switch phase {
+// timerPurpose says what an activation rests for, in the words of the history.
+func (m *Machine) timerPurpose(a *Activation) string {
+	switch a.Phase {
 	case PhasePaused, PhaseAnswered:
 		return "expires"
 	case PhaseWaiting:
 		return "wait"
 	case PhaseAdmission:
-		return "admission"
+		return purposeAdmission + cutText(m.permitOf(a.Address).reason(), maxPurpose)
 	case PhaseBackoff:
 		return "backoff"
 	case PhaseInterrupted:

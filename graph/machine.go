@@ -141,11 +141,11 @@ func (m *Machine) reopen(now time.Time, a *Activation) {
 		m.reopenAdmission(now, a)
 	case PhaseMapping:
 		if a.At != nil {
-			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
+			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: m.timerPurpose(a)})
 		}
 	case PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused, PhaseAnswered:
 		if a.At != nil {
-			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: timerPurpose(a.Phase)})
+			m.emit(SetTimer{Address: a.Address, At: *a.At, Purpose: m.timerPurpose(a)})
 		}
 	case PhaseCancelling: // what was asked to stop went with the run that asked
 		if m.cp.Stopping == nil {

@@ -95,7 +95,7 @@ func TestDenials(t *testing.T) {
 					at = at.Add(wait * time.Second)
 					require.Len(t, s.timers, 1)
 					require.Equal(t, at, s.timers[0].At)
-					require.Equal(t, "admission", s.timers[0].Purpose)
+					require.True(t, strings.HasPrefix(s.timers[0].Purpose, "admission: "+answer.Answer), s.timers[0].Purpose)
 					p := s.permit("a#1")
 					require.Equal(t, noon, p.Since, "it is one wait")
 					require.Equal(t, i+1, p.Denials)

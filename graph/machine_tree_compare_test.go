@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemill/tidemill/graph"
@@ -93,7 +94,7 @@ func (p *treePair) machine() []string {
 		open = append(open, line(t.task.Run.Address, t.task.Before, t.cancelled, plain(t.task.Input), t.task.Run.Key, plain(t.task.Item)))
 	}
 	for _, t := range s.timers {
-		if t.Purpose == "admission" {
+		if strings.HasPrefix(t.Purpose, "admission: ") {
 			continue // the book decides how long it waits
 		}
 		timers = append(timers, line(t.Address, t.At.Sub(noon)))

@@ -242,7 +242,7 @@ func (h *treeTest) possible(p *treePair, ending bool) []treeEvent {
 				v := p.r.visitOf(string(timer.Address))
 				p.s.restore()
 				p.s.fire(i)
-				if timer.Purpose == "admission" {
+				if strings.HasPrefix(timer.Purpose, "admission: ") {
 					return // it asks again, and that is all
 				}
 				p.r.fire(v)

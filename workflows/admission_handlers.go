@@ -84,7 +84,7 @@ func (s *semaphore) steer(ctx workflow.Context, change permits.Steer) (admission
 func (s *semaphore) queryStatus() (permits.View, error) {
 	return permits.View{
 		Domain: s.start.Domain, Status: s.book.Status(s.checked), Overrides: s.book.Overrides(),
-		Holders: s.book.Holders(s.checked, maxHolders), Grants: s.book.Grants(), Checked: s.checked,
+		Holders: s.book.Holders(maxHolders), Grants: s.book.Grants(), Checked: s.checked,
 	}, nil
 }
 

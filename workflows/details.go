@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ func details(report graph.Report, current []graph.Current) string {
 		writePause(&b, p)
 	}
 	writeTable(&b, current)
+	if slices.ContainsFunc(current, func(c graph.Current) bool { return c.Phase == graph.PhaseAdmission }) {
+		fmt.Fprintf(&b, "\nWho holds the permits, and when it is its turn: %s\n", code("starter admission explain "+quote(report.ID)))
+	}
 	if n := report.Rejected.Count; n > 0 {
 		last := report.Rejected.Last[len(report.Rejected.Last)-1]
 		fmt.Fprintf(&b, "\nRefused answers: %d, the last: %s (%s)\n", n, escape(last.Message), last.Type)

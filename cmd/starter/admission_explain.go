@@ -105,5 +105,5 @@ func holderText(h admission.Holder, key string) string {
 			units = u.Units
 		}
 	}
-	return fmt.Sprintf("%s for %s, %s (%s)", ownerText(h.Owner), short(h.Age), count(units, "unit"), h.ID)
+	return fmt.Sprintf("%s for %s, %s (%s)", ownerText(h.Owner), short(time.Since(h.Since)), count(units, "unit"), h.ID)
 }

@@ -79,7 +79,7 @@ func writeHolders(out io.Writer, v tidemill.AdmissionView) {
 	table(out, func(row func(cells ...any)) {
 		row("HELD BY", "FOR", "KEYS", "REQUEST")
 		for _, h := range v.Holders {
-			row(ownerText(h.Owner), short(h.Age), unitsText(h.Keys), h.ID)
+			row(ownerText(h.Owner), short(time.Since(h.Since)), unitsText(h.Keys), h.ID)
 		}
 	})
 	if more := v.Status.Permits - len(v.Holders); more > 0 {

@@ -11,7 +11,7 @@ import (
 const forkLength = 50 // actions side by side
 
 // fork is fifty remote actions side by side.
-func fork(batch int) contest {
+func fork(batch, width int) contest {
 	all := map[string]int{}
 	for i := range forkLength {
 		all[branch(i)] = 2
@@ -20,8 +20,9 @@ func fork(batch int) contest {
 	if err != nil {
 		panic(err) // a map of numbers is JSON
 	}
+	ours, theirs := versus("fork", "fork-by-hand")
 	return contest{
-		title: "fork of fifty actions", graph: "fork", hand: "fork-by-hand", batch: batch,
+		title: "fork of fifty actions", ours: ours, theirs: theirs, batch: batch, width: width,
 		want: string(want), ratio: 1 / 1.05, events: "within 1.05 is wanted",
 	}
 }

@@ -11,9 +11,10 @@ import (
 const lineLength = 5 // actions in the line
 
 // linear is a line of five remote actions.
-func linear(batch int) contest {
+func linear(batch, width int) contest {
+	ours, theirs := versus("line", "line-by-hand")
 	return contest{
-		title: "linear graph of five actions", graph: "line", hand: "line-by-hand", batch: batch,
+		title: "linear graph of five actions", ours: ours, theirs: theirs, batch: batch, width: width,
 		want: strconv.Itoa(1 + lineLength), ratio: 0.95, events: "at most 36 are wanted",
 	}
 }
@@ -34,9 +35,10 @@ nodes:
 
 // local is the same line with each action inside the workflow task, against the
 // same remote actions by hand.
-func local(batch int) contest {
+func local(batch, width int) contest {
+	ours, theirs := versus("local_line", "line-by-hand")
 	return contest{
-		title: "linear graph of five local actions, to remote ones", graph: "local_line", hand: "line-by-hand", batch: batch,
+		title: "linear graph of five local actions, to remote ones", ours: ours, theirs: theirs, batch: batch, width: width,
 		want: strconv.Itoa(1 + lineLength), ratio: 3.5, events: "at most 11 are wanted",
 	}
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // mapping is one remote action for each of a thousand items.
-func mapping(batch int) contest {
+func mapping(batch, width int) contest {
 	all := make([]int, mapLength)
 	for i := range all {
 		all[i] = i + 1
@@ -24,8 +24,10 @@ func mapping(batch int) contest {
 	if err != nil {
 		panic(err) // a list of numbers is JSON
 	}
+	ours, theirs := versus("map", "map-by-hand")
+	ours.below = "/each#1"
 	return contest{
-		title: "map over a thousand items", graph: "map", hand: "map-by-hand", batch: batch, below: "/each#1",
+		title: "map over a thousand items", ours: ours, theirs: theirs, batch: batch, width: width,
 		want: string(want), ratio: 0.95,
 		events: fmt.Sprintf("at most %d besides those of workflow tasks are wanted", 4*mapLength),
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -11,7 +14,14 @@ import (
 	"github.com/tidemill/tidemill/workflows"
 )
 
-const queue = "bench"
+// The task queues. Each has a worker of its own, started when it is first needed.
+const (
+	queue         = "bench"          // graphs and the same by hand
+	queueFree     = "bench-free"     // graphs without admission
+	queueAdmitted = "bench-admitted" // graphs and owners under admission
+	queueOwners   = "bench-owners"   // owners of the rivals
+	queueRivals   = "bench-rivals"   // what the owners of the rivals ask
+)
 
 type input struct {
 	Count int `json:"count"`
@@ -19,7 +29,40 @@ type input struct {
 
 func add(_ context.Context, in input) (int, error) { return in.Count + 1, nil }
 
-// startWorker starts one worker that serves both.
+// serve starts the workers of a queue, once.
+func (b *bench) serve(ctx context.Context, name string) error {
+	if b.served[name] {
+		return nil
+	}
+	var err error
+	switch name {
+	case queue:
+		err = b.start(startWorker(b.client))
+	case queueFree, queueAdmitted:
+		err = b.start(b.startGraphs(ctx, name))
+	case queueOwners:
+		err = errors.Join(b.start(startRivals(b.client)), b.start(b.startOwners()), b.startSemaphores(ctx))
+	}
+	b.served[name] = true
+	return err
+}
+
+// start keeps a worker that has started, to be stopped at the end.
+func (b *bench) start(w worker.Worker, err error) error {
+	if err == nil {
+		b.workers = append(b.workers, w)
+	}
+	return err
+}
+
+// stop ends the workers, the latest first.
+func (b *bench) stop() {
+	for _, w := range slices.Backward(b.workers) {
+		w.Stop()
+	}
+}
+
+// startWorker starts one worker that serves graphs and the same by hand.
 func startWorker(c client.Client) (worker.Worker, error) {
 	registry := activities.NewRegistry()
 	activities.Register(registry, "add", add)
@@ -36,9 +79,13 @@ func startWorker(c client.Client) (worker.Worker, error) {
 	w := worker.New(c, queue, worker.Options{DisableRegistrationAliasing: true})
 	w.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 	a.Register(w)
-	w.RegisterWorkflowWithOptions(lineByHand, workflow.RegisterOptions{Name: "line-by-hand"})
-	w.RegisterWorkflowWithOptions(forkByHand, workflow.RegisterOptions{Name: "fork-by-hand"})
-	w.RegisterWorkflowWithOptions(mapByHand, workflow.RegisterOptions{Name: "map-by-hand"})
-	w.RegisterActivityWithOptions(add, activityOptions())
+	named(w, "line-by-hand", lineByHand)
+	named(w, "fork-by-hand", forkByHand)
+	named(w, "map-by-hand", mapByHand)
+	w.RegisterActivityWithOptions(add, activity.RegisterOptions{Name: "addByHand"})
 	return w, w.Start()
+}
+
+func named(w worker.Worker, name string, fn any) {
+	w.RegisterWorkflowWithOptions(fn, workflow.RegisterOptions{Name: name})
 }
