@@ -152,7 +152,7 @@ func TestAdmissionLostGrant(t *testing.T) {
 	require.Equal(t, admission.ResultReleased, h.release(held.ID, permit.Token))
 	grant := o.hears(waits.ID, granted)
 	require.True(t, grant.Repeated)
-	require.EqualValues(t, 2, grant.Token)
+	require.Equal(t, permit.Token+1, grant.Token)
 	require.GreaterOrEqual(t, d.tried.Load(), int64(2))
 }
 
@@ -213,7 +213,7 @@ func TestAdmissionSenderDelivers(t *testing.T) {
 	require.Len(t, result.Messages, 1)
 	require.Equal(t, o.owner(), result.Messages[0].Owner)
 	require.Equal(t, []permits.Delivery{permits.Delivered}, permits.TemporalOwners(h.client).Deliver(t.Context(), result.Messages))
-	require.EqualValues(t, 2, o.hears(waits.ID, granted).Token)
+	require.Equal(t, permit.Token+1, o.hears(waits.ID, granted).Token)
 	require.Zero(t, h.events(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED))
 }
 
@@ -291,4 +291,18 @@ func TestAdmissionManyAtOnce(t *testing.T) {
 	require.NotEmpty(t, result.Messages)
 	require.Less(t, len(result.Messages), many)
 	h.used(0, 0)
+}
+
+// What fences by tokens has seen those of a semaphore that was terminated. One that
+// begins anew must not give lower ones, or all its work would be turned away.
+func TestAdmissionFenceOutlivesTheSemaphore(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(9))
+	h.large = true // the first run is terminated
+	o := h.occupant(nil)
+	first := h.submit(o.wants("", oneOf("A")))
+	require.NoError(t, h.client.TerminateWorkflow(t.Context(), h.id(), "", "lost"))
+	second := h.submit(o.wants("", oneOf("A")))
+	require.Greater(t, second.Token, first.Token)
+	require.EqualValues(t, 1, h.view().Grants)
 }
