@@ -114,7 +114,7 @@ var errNoAdmission = errors.New("this worker has no admission; give it WorkerOpt
 func AdmissionOf(d admission.Decision) graph.Admission {
 	return graph.Admission{
 		Answer: string(d.Answer), Token: d.Token, Lease: d.Lease,
-		Reason: string(d.Reason), Key: d.Key, NextCheck: d.NextCheck,
+		Reason: string(d.Reason), Key: d.Key, NextCheck: d.NextCheck, Repeated: d.Repeated,
 	}
 }
 

@@ -18,6 +18,7 @@ type Book struct {
 
 	clock int64
 	token uint64 // of the latest grant
+	base  uint64 // the tokens begin after it
 	seq   uint64 // of the latest submit
 	v     int64  // virtual time: the start of the latest grant
 	ahead int64  // the greatest tag of all flows
@@ -66,6 +67,15 @@ func newBook(l Limits, over Overrides) *Book {
 		gates:   gates{keys: map[string]*gate{}, rates: map[string]*gate{}},
 		memory:  newMemory(),
 		sweep:   sweepAt,
+	}
+}
+
+// BeginAfter has the tokens of a book that has given none begin after a number. Whoever
+// keeps a book where it may be lost gives a time: the tokens of the book that follows it
+// are then greater than those of the lost one, as a fence needs them to be.
+func (b *Book) BeginAfter(token uint64) {
+	if b.token == 0 {
+		b.token, b.base = token, token
 	}
 }
 

@@ -8,6 +8,7 @@ func Restore(s State) (*Book, error) {
 	}
 	b := newBook(s.Limits, s.Overrides)
 	b.paused, b.halted, b.drain = append(b.paused, s.Paused...), s.Halted, s.Draining
+	b.base = s.Base
 	b.clock, b.token, b.seq, b.v, b.ahead = s.Clock, s.Token, s.Seq, s.Virtual, s.Virtual
 	b.out = append(b.out, s.Pending...)
 	for _, w := range s.Flows {

@@ -53,5 +53,5 @@ func (b *Book) Recall(now time.Time, o Owner, ids []string) []Decision {
 // Load counts permits and waiting requests, as of the latest turn. It costs nothing.
 func (b *Book) Load() (permits, queued int) { return len(b.all) - b.queued, b.queued }
 
-// Grants is the number of permits that were ever given, and the token of the latest.
-func (b *Book) Grants() uint64 { return b.token }
+// Grants is the number of permits that were ever given.
+func (b *Book) Grants() uint64 { return b.token - b.base }

@@ -25,6 +25,7 @@ type State struct {
 
 	Clock   int64  `json:"clock"`             // latest time that was heard of
 	Token   uint64 `json:"token"`             // of the latest grant
+	Base    uint64 `json:"base,omitempty"`    // the tokens began after it
 	Seq     uint64 `json:"seq"`               // of the latest submit
 	Virtual int64  `json:"virtual,omitempty"` // virtual time of the fair queueing
 
@@ -109,7 +110,7 @@ func (b *Book) State() State {
 	s := State{
 		Version: StateVersion, Limits: b.limits, Overrides: b.Overrides(),
 		Paused: slices.Clone(b.paused), Halted: b.halted, Draining: b.drain,
-		Clock: b.clock, Token: b.token, Seq: b.seq, Virtual: b.v,
+		Clock: b.clock, Token: b.token, Base: b.base, Seq: b.seq, Virtual: b.v,
 		Endings: slices.Clone(b.memory.endings), Tombstones: slices.Clone(b.memory.tombs), Pending: slices.Clone(b.out),
 	}
 	for _, f := range b.flows {

@@ -46,6 +46,9 @@ func (s *State) Validate() error {
 	checkLimits(f, "overrides.limits", s.Overrides.Limits, 0, MaxUnits)
 	checkRates(f, "overrides.rates", s.Overrides.Rates)
 	checkTime(f, "clock", s.Clock)
+	if s.Base > s.Token {
+		f.add("base", "is %d and the latest token %d", s.Base, s.Token)
+	}
 	if s.Virtual < 0 || s.Virtual > maxTag {
 		f.add("virtual", "is out of range")
 	}

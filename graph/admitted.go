@@ -129,16 +129,20 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 	case p.State == PermitQueued && (answer.Answer == AdmissionUnanswered || answer.Answer == AdmissionUnclassified):
 		m.watch(now, a, p) // it was asked again; it has its place until somebody knows better
 	case answer.Answer == AdmissionGranted, answer.Answer == AdmissionFree:
-		if p.State == PermitQueued && answer.Answer == AdmissionFree { // by other rules
-			m.emitRelease(Release{Number: p.Number, Address: p.Address, Domain: p.Domain})
-		}
+		m.leaveOther(p, answer)
+		number := p.Number
+		m.bookIsNew(p, answer)
 		p.take(PermitHeld, answer)
 		m.wake(a, true)
 		m.mark(a, NodeActive)
 		m.run(now, a)
+		m.nextOfMany(now, number)
 	case answer.Answer == AdmissionQueued:
+		m.leaveOther(p, answer)
+		m.bookIsNew(p, answer)
 		p.take(PermitQueued, answer)
 		m.watch(now, a, p)
+		m.nextOfMany(now, p.Number)
 	default:
 		m.deny(now, a, p, answer)
 	}
@@ -157,7 +161,7 @@ func (m *Machine) watch(now time.Time, a *Activation, p *Permit) {
 	if a.At != nil {
 		return
 	}
-	at := now.Add(min(firstLook<<min(p.Looks, 4), mostLook))
+	at := now.Add(m.spread(p, min(firstLook<<min(p.Looks, 4), mostLook)))
 	if end, ends := m.queueEnd(m.plan.Node(a.Node), p); ends && end.Before(at) {
 		at = end
 	}
@@ -179,13 +183,13 @@ func (m *Machine) deny(now time.Time, a *Activation, p *Permit, answer Admission
 	switch {
 	case m.overflow(node) == OverflowReject && answer.refuses():
 		m.fail(a, refused(answer))
-	case answer.Answer == ErrTypeQueueTimeout || ends && !now.Before(end):
+	case answer.Answer == ErrTypeQueueTimeout && !answer.Repeated || ends && !now.Before(end):
 		if waited == string(PermitAsked) {
 			waited = p.reason()
 		}
 		m.fail(a, waitedTooLong(waited))
 	default:
-		at := now.Add(deniedDelay(p.Denials))
+		at := now.Add(m.spread(p, deniedDelay(p.Denials)))
 		if answer.NextCheck.After(at) {
 			at = answer.NextCheck
 		}
@@ -200,6 +204,9 @@ func (m *Machine) deny(now time.Time, a *Activation, p *Permit, answer Admission
 // chose not to queue. The others say nothing about room: what could not be
 // classified or asked is tried again, and so is what was lost on the way.
 func (a Admission) refuses() bool {
+	if a.Repeated { // it was true of another time
+		return false
+	}
 	switch a.Answer {
 	case AdmissionUnclassified, AdmissionUnanswered, admissionCancelled, admissionReleased, admissionHoldExceeded:
 		return false

@@ -356,3 +356,145 @@ func TestPermitEnds(t *testing.T) {
 		})
 	}
 }
+
+// The book remembers for minutes how an acquisition ended. A run that was reset asks
+// for the same number again, and must not fail by an answer that was true of another
+// time.
+func TestRepeatedRefusals(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []graph.Admission{occupied, full, tooLate, refusal("infeasible")} {
+		t.Run(answer.Answer, func(t *testing.T) {
+			t.Parallel()
+			answer.Repeated = true
+			s := inLine(t, "overflow: reject, queue_timeout: 1h, ")
+			s.admit(1, answer)
+			require.Nil(t, s.m.Outcome())
+			require.True(t, s.step(time.Time{}))
+			require.Equal(t, uint64(2), s.gate.latest("a#1"))
+			answer.Repeated = false
+			s.admit(2, answer)
+			require.Equal(t, graph.StatusFailed, s.m.Status())
+		})
+	}
+}
+
+// wide is a story of many branches that wait for permits, each by itself.
+func wide(t tester, branches int) *story {
+	t.Helper()
+	names := make([]string, branches)
+	var nodes strings.Builder
+	for i := range names {
+		names[i] = fmt.Sprint("b", i)
+		fmt.Fprintf(&nodes, "  - {id: %s, run: act, next: j}\n", names[i])
+	}
+	doc := "entry: f\nnodes:\n  - {id: f, type: fork, branches: [" + strings.Join(names, ", ") + "], join: j}\n" + nodes.String() +
+		"  - {id: j, type: join, next: end}\n"
+	s := tell(t, doc, "", nil, gated())
+	s.advance()
+	require.Len(t, s.gate.asks, branches)
+	return s
+}
+
+// goOn answers whatever is asked for until a time, and gives the number of times that
+// something was.
+func (s *story) goOn(until time.Time, answer func(e graph.Acquire) graph.Admission) (asked int) {
+	answered := 0
+	if len(s.timers) > 0 { // they have an answer
+		answered = len(s.gate.asks)
+	}
+	for {
+		for ; answered < len(s.gate.asks); answered++ {
+			asked++
+			s.admit(s.gate.asks[answered].Number, answer(s.gate.asks[answered]))
+		}
+		if len(s.timers) == 0 {
+			return asked
+		}
+		next := s.timers[0].At
+		for _, timer := range s.timers {
+			if timer.At.Before(next) {
+				next = timer.At
+			}
+		}
+		if next.After(until) {
+			return asked
+		}
+		s.step(time.Time{})
+	}
+}
+
+// Each asking is in the history of the run, and the server ends a run with 51,200
+// events. A wide run must live through a day of waiting, whatever it waits for.
+func TestWideRunsAskRarely(t *testing.T) {
+	t.Parallel()
+	known := queued
+	known.Repeated = true
+	for _, c := range []struct {
+		answer      graph.Admission
+		least, most int // times asked in half an hour
+	}{{full, 240, 600}, {unclear, 240, 600}, {unheard, 240, 600}, {known, 24, 180}} {
+		t.Run(c.answer.Answer, func(t *testing.T) {
+			t.Parallel()
+			s := wide(t, 40)
+			asked := s.goOn(noon.Add(30*time.Minute), func(graph.Acquire) graph.Admission { return c.answer })
+			require.Less(t, asked, c.most)
+			require.Greater(t, asked, c.least, "it is looked after all the same")
+		})
+	}
+}
+
+// Those of a wide run that ask rarely go on as soon as one of them has found room, or
+// they would leave it unused.
+func TestRoomIsFoundForAll(t *testing.T) {
+	t.Parallel()
+	s := wide(t, 40)
+	room := false
+	answer := func(graph.Acquire) graph.Admission {
+		if room {
+			return queued
+		}
+		return full
+	}
+	s.goOn(noon.Add(30*time.Minute), answer)
+	room = true
+	s.goOn(noon.Add(31*time.Minute), answer)
+	for _, p := range s.m.Checkpoint().Permits {
+		require.Equal(t, graph.PermitQueued, p.State, p.Address)
+	}
+}
+
+// The first of a wide run to find that the book has lost its place says so for all, or
+// the others would wait for hours for what nobody will tell them.
+func TestALostBookIsFoundOutForAll(t *testing.T) {
+	t.Parallel()
+	s := wide(t, 40)
+	known := queued
+	known.Repeated = true
+	lost := map[uint64]bool{}
+	for _, e := range s.gate.asks {
+		lost[e.Number] = true
+		s.admit(e.Number, queued)
+	}
+	before := len(s.gate.asks)
+	s.goOn(noon.Add(time.Minute), func(e graph.Acquire) graph.Admission {
+		if lost[e.Number] {
+			delete(lost, e.Number)
+			return queued
+		}
+		return known
+	})
+	require.Empty(t, lost, "all have a place again")
+	require.Less(t, len(s.gate.asks)-before, 90, "each asked once or twice")
+}
+
+// Rules that changed meanwhile may send an acquisition to another domain. Its place in
+// the first one is given up there, or a permit would come of it that nobody gives back.
+func TestAnotherDomain(t *testing.T) {
+	t.Parallel()
+	s := inLine(t, "")
+	s.admit(1, queued)
+	s.step(time.Time{}) // it asks again
+	s.admit(1, graph.Admission{Answer: graph.AdmissionQueued, Domain: "elsewhere"})
+	require.Equal(t, []graph.Release{{Number: 1, Address: "a#1", Domain: "d"}}, s.gate.backs)
+	require.Equal(t, "elsewhere", s.permit("a#1").Domain)
+}

@@ -56,6 +56,9 @@ type Admission struct {
 	Key       string    `json:"key,omitempty"`    // the key behind the answer
 	NextCheck time.Time `json:"next_check,omitzero"`
 	Message   string    `json:"message,omitempty"` // for people; of a failed classification
+	// Repeated says that the book knew the acquisition already: what it says may have
+	// been so for long. All that is delivered is about what the book knows.
+	Repeated bool `json:"repeated,omitempty"`
 
 	// Priority and Flow are the classification's, for Temporal's own dispatch.
 	Priority int    `json:"priority,omitempty"` // 1 to 100; zero: none

@@ -60,13 +60,13 @@ func Acquire(ctx workflow.Context, r PermitRequest) (*Permit, error) {
 		return nil, err
 	}
 	began := workflow.Now(ctx)
-	for {
+	for pause := askAgain; ; pause = min(2*pause, mostAgain) {
 		request := r.request(ctx, box)
 		d, err := box.ask(ctx, r.Domain, request)
 		switch {
 		case err != nil:
 			box.withdraw(ctx, r.Domain, request.ID)
-			if !r.patient(ctx, err, began) {
+			if !r.patient(ctx, err, began, pause) {
 				return nil, err
 			}
 		case d.Answer == admission.AnswerGranted:
@@ -100,12 +100,16 @@ func (r PermitRequest) request(ctx workflow.Context, box *inbox) admission.Reque
 	return request
 }
 
-// askAgain is the wait before admission is asked again that did not answer.
-const askAgain = 5 * time.Second
+// The waits before admission is asked again that did not answer: the first, and the
+// longest. Each asking is in the history, which has an end.
+const (
+	askAgain  = 5 * time.Second
+	mostAgain = time.Minute
+)
 
 // patient waits before a request that would wait anyway is made again. It reports
 // false when there is nothing to wait for.
-func (r PermitRequest) patient(ctx workflow.Context, err error, began time.Time) bool {
+func (r PermitRequest) patient(ctx workflow.Context, err error, began time.Time, pause time.Duration) bool {
 	if r.Overflow != admission.OverflowQueue || errorType(err) != graph.AdmissionUnanswered {
 		return false
 	}
@@ -113,22 +117,32 @@ func (r PermitRequest) patient(ctx workflow.Context, err error, began time.Time)
 	if most == 0 {
 		most = admission.Limits{}.WithDefaults().QueueTimeout
 	}
-	if most != admission.None && !workflow.Now(ctx).Add(askAgain).Before(began.Add(most)) {
+	if most != admission.None && !workflow.Now(ctx).Add(pause).Before(began.Add(most)) {
 		return false
 	}
-	return workflow.Sleep(ctx, askAgain) == nil
+	return workflow.Sleep(ctx, pause) == nil
 }
 
-// ask puts a request and follows it to its grant or its ending.
+// ask puts a request and follows it to its grant or its ending. While it has a place in
+// the queue it is put again some time, under its id: the grant is told, but a book that
+// is gone tells nobody.
 func (b *inbox) ask(ctx workflow.Context, domain string, request admission.Request) (admission.Decision, error) {
 	b.waiting = append(b.waiting, waiting{id: request.ID})
-	for {
+	look := firstLook
+	for placed := false; ; {
 		d, err := b.submit(ctx, permits.Ask{Domain: domain, Request: request, Belief: b.confirmation()})
-		if err == nil && d.Answer == admission.AnswerQueued {
-			d, err = b.await(ctx, request.ID)
-		}
-		if err != nil {
+		if err != nil && (!placed || ctx.Err() != nil || errorType(err) == graph.AdmissionUnclassified) {
 			return d, err
+		}
+		if err != nil || d.Answer == admission.AnswerQueued { // unanswered, it keeps its place
+			var told bool
+			if d, told, err = b.await(ctx, request.ID, look); err != nil {
+				return d, err
+			}
+			placed = true
+			if look = min(2*look, mostLook); !told {
+				continue
+			}
 		}
 		if d.Answer == admission.AnswerGranted && !d.Lease.After(workflow.Now(ctx)) {
 			continue // heard too late to be sure of it: the book knows
@@ -137,22 +151,29 @@ func (b *inbox) ask(ctx workflow.Context, domain string, request admission.Reque
 	}
 }
 
-// await waits for what admission tells about a request.
-func (b *inbox) await(ctx workflow.Context, id string) (admission.Decision, error) {
+// The waits before a queued request is put again: the first, and the longest.
+const (
+	firstLook = time.Minute
+	mostLook  = 10 * time.Minute
+)
+
+// await waits for what admission tells about a request; not told: for so long it told
+// nothing.
+func (b *inbox) await(ctx workflow.Context, id string, most time.Duration) (d admission.Decision, told bool, err error) {
 	heard := func() bool {
 		i := b.find(id)
 		return i < 0 || b.waiting[i].told != nil
 	}
-	if err := workflow.Await(ctx, heard); err != nil {
-		return admission.Decision{}, err
+	if told, err = workflow.AwaitWithTimeout(ctx, most, heard); err != nil || !told {
+		return d, told, err
 	}
 	i := b.find(id)
 	if i < 0 {
-		return admission.Decision{ID: id, Answer: admission.AnswerCancelled}, nil
+		return admission.Decision{ID: id, Answer: admission.AnswerCancelled}, true, nil
 	}
-	d := *b.waiting[i].told
+	d = *b.waiting[i].told
 	b.waiting[i].told = nil
-	return d, nil
+	return d, true, nil
 }
 
 // submit makes one request, on a context that goes on when the workflow is cancelled:

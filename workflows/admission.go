@@ -75,6 +75,8 @@ func newSemaphore(ctx workflow.Context, start permits.Start) (*semaphore, error)
 		if err != nil {
 			return nil, temporal.NewNonRetryableApplicationError("the semaphore cannot begin: "+err.Error(), errTypeInvalidLimits, err)
 		}
+		// A domain whose semaphore was terminated begins anew, and its fence must not fall.
+		book.BeginAfter(uint64(max(workflow.Now(ctx).UnixMicro(), 0))) //nolint:gosec // not negative
 		s.book = book
 	}
 	s.shown = newShown(ctx, start.Domain, s.book)

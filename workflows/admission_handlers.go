@@ -59,8 +59,10 @@ func (s *semaphore) batch(ctx workflow.Context, b permits.Batch) (permits.BatchR
 	}
 	if b.Delivers {
 		// The answer leaves when the task is written down, so nothing is heard of
-		// that may yet be decided anew.
-		result.Messages, moves.Others = permits.Address(nil, moves.Others...), nil
+		// that may yet be decided anew. What would make it too large for the server is
+		// brought by the semaphore itself.
+		n, _ := portion(moves.Others, maxClump, maxAnswered)
+		result.Messages, moves.Others = permits.Address(nil, moves.Others[:n]...), moves.Others[n:]
 	}
 	s.take(ctx, moves)
 	return result, nil

@@ -3,6 +3,7 @@ package workflows
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -110,7 +111,7 @@ func decision(owner, id string) admission.Decision {
 	return admission.Decision{ID: id, Owner: admission.Owner{Workflow: owner, FirstRun: "run"}}
 }
 
-// One clump is bounded, whole messages at a time, and a single one always goes.
+// One clump is bounded: a message too large for it goes in parts, and in order.
 func TestPostClump(t *testing.T) {
 	t.Parallel()
 	var p post
@@ -120,13 +121,43 @@ func TestPostClump(t *testing.T) {
 	p.add(decision("x", "1"), decision("y", "2"), decision("x", "3"))
 	first := p.clump()
 	require.Len(t, first, 1)
-	require.Len(t, first[0].Decisions, maxClump+10)
+	require.Len(t, first[0].Decisions, maxClump)
 	second := p.clump()
-	require.Equal(t, []string{"x", "y"}, []string{second[0].Owner.Workflow, second[1].Owner.Workflow})
-	require.Len(t, second[0].Decisions, 2)
+	require.Len(t, second, 3)
+	require.Len(t, second[0].Decisions, 10)
+	require.Equal(t, fmt.Sprint(maxClump), second[0].Decisions[0].ID)
+	require.Equal(t, []string{"large", "x", "y"}, []string{second[0].Owner.Workflow, second[1].Owner.Workflow, second[2].Owner.Workflow})
+	require.Len(t, second[1].Decisions, 2)
 	require.Empty(t, p.clump())
 	p.add(decision("z", "4"))
-	require.Len(t, second, 2, "what is under way does not change")
+	require.Len(t, second, 3, "what is under way does not change")
+}
+
+// A drain ends thousands of requests at once, and their ids may be long: what is
+// handed to one activity, or with one answer, must not exceed what the server takes,
+// for it would end the semaphore with all its permits.
+func TestPostBytes(t *testing.T) {
+	t.Parallel()
+	var p post
+	var all []admission.Decision
+	for i := range admission.MaxQueueLength {
+		d := decision(strings.Repeat("<", 1_000), fmt.Sprint(i))
+		all = append(all, d)
+		p.add(d)
+	}
+	var told []admission.Decision
+	for clump := p.clump(); len(clump) > 0; clump = p.clump() {
+		raw, err := json.Marshal(clump)
+		require.NoError(t, err)
+		require.Less(t, len(raw), 1<<20)
+		for _, m := range clump {
+			told = append(told, m.Decisions...)
+		}
+	}
+	require.Equal(t, all, told, "nothing is left out")
+	n, size := portion(all, maxClump, maxAnswered)
+	require.LessOrEqual(t, size, maxAnswered)
+	require.Positive(t, n)
 }
 
 // Attempts to reach an owner become rare while it cannot be reached, and quick again

@@ -2,7 +2,9 @@ package workflows_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -150,7 +152,7 @@ func TestAdmissionLostGrant(t *testing.T) {
 	require.Equal(t, admission.ResultReleased, h.release(held.ID, permit.Token))
 	grant := o.hears(waits.ID, granted)
 	require.True(t, grant.Repeated)
-	require.EqualValues(t, 2, grant.Token)
+	require.Equal(t, permit.Token+1, grant.Token)
 	require.GreaterOrEqual(t, d.tried.Load(), int64(2))
 }
 
@@ -211,7 +213,7 @@ func TestAdmissionSenderDelivers(t *testing.T) {
 	require.Len(t, result.Messages, 1)
 	require.Equal(t, o.owner(), result.Messages[0].Owner)
 	require.Equal(t, []permits.Delivery{permits.Delivered}, permits.TemporalOwners(h.client).Deliver(t.Context(), result.Messages))
-	require.EqualValues(t, 2, o.hears(waits.ID, granted).Token)
+	require.Equal(t, permit.Token+1, o.hears(waits.ID, granted).Token)
 	require.Zero(t, h.events(enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED))
 }
 
@@ -257,4 +259,50 @@ func TestTemporalOwnersCheck(t *testing.T) {
 	cancel()
 	require.Equal(t, permits.LifeUnknown, reach.Check(ctx, owners[:1])[0].Life)
 	require.Equal(t, permits.Undelivered, reach.Deliver(ctx, messages[:1])[0])
+}
+
+// What one batch frees may be for a thousand others at once. An answer that holds all
+// their grants is more than the server takes, and would be the end of the semaphore and
+// of all permits in it.
+func TestAdmissionManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const many = 1_200
+	limits := short(many)
+	limits.MaxQueue, limits.FlowShare, limits.Lease = admission.MaxQueueLength, admission.None, 10*time.Second
+	h := newHall(t, limits)
+	h.large = true
+	all := h.occupant(nil).wants("", admission.Units{Key: "A", Units: many})
+	held := h.submit(all)
+	for begun := 0; begun < many; begun += 200 {
+		calls := make([]permits.Call, 200)
+		for i := range calls {
+			id := fmt.Sprint(begun + i)
+			calls[i].Submit = &admission.Request{
+				ID: id, Owner: admission.Owner{Workflow: strings.Repeat("<", 300) + id, FirstRun: "none"}, Keys: []admission.Units{oneOf("A")},
+				QueueTimeout: admission.None,
+			}
+		}
+		h.batch(calls...)
+	}
+	var result permits.BatchResult
+	require.NoError(t, h.try(permits.UpdateBatch, permits.Batch{
+		Calls: []permits.Call{{Release: &permits.Named{ID: all.ID, Token: held.Token}}}, Delivers: true,
+	}, &result))
+	require.NotEmpty(t, result.Messages)
+	require.Less(t, len(result.Messages), many)
+	h.used(0, 0)
+}
+
+// What fences by tokens has seen those of a semaphore that was terminated. One that
+// begins anew must not give lower ones, or all its work would be turned away.
+func TestAdmissionFenceOutlivesTheSemaphore(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, short(9))
+	h.large = true // the first run is terminated
+	o := h.occupant(nil)
+	first := h.submit(o.wants("", oneOf("A")))
+	require.NoError(t, h.client.TerminateWorkflow(t.Context(), h.id(), "", "lost"))
+	second := h.submit(o.wants("", oneOf("A")))
+	require.Greater(t, second.Token, first.Token)
+	require.EqualValues(t, 1, h.view().Grants)
 }

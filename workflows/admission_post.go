@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -10,8 +11,15 @@ import (
 	"github.com/tidemill/tidemill/admission"
 )
 
-// maxClump is how many decisions are brought to their owners in one go.
-const maxClump = 500
+// How many decisions are brought to their owners in one go, and in how many bytes: the
+// server ends a workflow that hands out more than two megabytes.
+const (
+	maxClump      = 500
+	maxClumpBytes = 512 << 10
+)
+
+// maxAnswered is how many bytes of decisions travel with the answer to a batch.
+const maxAnswered = 128 << 10
 
 // Between two attempts to reach an owner. What is lost for longer is found when its
 // lease runs out.
@@ -37,16 +45,41 @@ func (p *post) add(decisions ...admission.Decision) {
 	}
 }
 
-// clump takes what is sent next.
-func (p *post) clump() []permits.Message {
-	n, size := 0, 0
-	for n < len(p.waiting) && (n == 0 || size+len(p.waiting[n].Decisions) <= maxClump) {
-		size += len(p.waiting[n].Decisions)
+// clump takes what is sent next. A message too large for it goes in parts.
+func (p *post) clump() (clump []permits.Message) {
+	most, bytes := maxClump, maxClumpBytes
+	for len(p.waiting) > 0 {
+		m := p.waiting[0]
+		n, size := portion(m.Decisions, most, bytes)
+		if n == 0 && len(clump) == 0 {
+			n = 1
+		}
+		if n == 0 {
+			break
+		}
+		most, bytes = most-n, bytes-size
+		clump = append(clump, permits.Message{Owner: m.Owner, Decisions: m.Decisions[:n:n]})
+		p.waiting = p.waiting[1:]
+		if n < len(m.Decisions) {
+			rest := permits.Message{Owner: m.Owner, Decisions: m.Decisions[n:]}
+			p.waiting = append([]permits.Message{rest}, p.waiting...)
+			break
+		}
+	}
+	return clump
+}
+
+// portion is how many decisions there is room for, and how many bytes they take.
+func portion(decisions []admission.Decision, most, bytes int) (n, size int) {
+	for n < len(decisions) && n < most {
+		raw, err := json.Marshal(decisions[n])
+		if err != nil || size+len(raw) > bytes {
+			break
+		}
+		size += len(raw)
 		n++
 	}
-	clump := p.waiting[:n:n]
-	p.waiting = p.waiting[n:]
-	return clump
+	return n, size
 }
 
 // lost keeps messages that did not arrive.

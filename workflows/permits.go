@@ -182,6 +182,8 @@ func (r *run) receivePermits(ctx workflow.Context, payload *commonpb.Payload) {
 		if !ours || r.machine == nil {
 			continue
 		}
-		r.push(func(now time.Time) { r.machine.Admitted(now, number, activities.AdmissionOf(d)) })
+		answer := activities.AdmissionOf(d)
+		answer.Repeated = true
+		r.push(func(now time.Time) { r.machine.Admitted(now, number, answer) })
 	}
 }

@@ -59,6 +59,7 @@ func (p *InProcess) desk(name string) (*desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("permits: domain %q: %w", name, err)
 	}
+	book.BeginAfter(uint64(max(time.Now().UnixMicro(), 0))) //nolint:gosec // not negative
 	d := newDesk(name, book, &p.options)
 	p.desks[name] = d
 	return d, nil
