@@ -11,7 +11,7 @@ const (
 	// longestRest bounds the rest after an answer; restShare is the part of the time
 	// that permits are held for, as a divisor, which it may take.
 	longestRest = 250 * time.Millisecond
-	restShare   = 4
+	restShare   = 3
 	// idleRelease is how long a release may wait for company while nobody waits for
 	// the room that it makes.
 	idleRelease = 250 * time.Millisecond
