@@ -40,6 +40,7 @@ type line struct {
 	out     []*batch          // being sent
 	flying  map[string]bool   // ids of the calls in out
 	limits  *admission.Limits // to be sent until they are heard; nil: nothing to say
+	given   *admission.Limits // what this process configures; nil: nothing
 	failed  int               // sendings in a row
 	cause   error             // of the latest
 	after   time.Time         // nothing is sent before
@@ -51,7 +52,7 @@ type line struct {
 
 func newLine(domain string, semaphores Semaphores, post *post, limits *admission.Limits) *line {
 	return &line{
-		domain: domain, semaphores: semaphores, post: post, limits: limits,
+		domain: domain, semaphores: semaphores, post: post, limits: limits, given: limits,
 		flying: map[string]bool{}, drained: make(chan struct{}),
 	}
 }
@@ -199,12 +200,13 @@ func (l *line) send(b *batch) {
 				l.post.add(m.Decisions...)
 			}
 		}
-		l.heard(b, result.Answers[first:])
+		l.heard(b, result.Answers[first:], result.Bare)
 	}()
 }
 
-// heard settles the calls of a batch.
-func (l *line) heard(b *batch, answers []CallAnswer) {
+// heard settles the calls of a batch. A semaphore without limits is given them with the
+// next.
+func (l *line) heard(b *batch, answers []CallAnswer, bare bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, c := range b.calls {
@@ -212,6 +214,9 @@ func (l *line) heard(b *batch, answers []CallAnswer) {
 	}
 	if b.limits == l.limits {
 		l.limits = nil
+	}
+	if bare {
+		l.limits = l.given
 	}
 	l.failed, l.cause, l.after = 0, nil, time.Time{}
 	l.land(b)
