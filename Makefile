@@ -30,6 +30,10 @@ help: ## Print this message
 demo: $(TEMPORAL) ## The order-review story on a real server: start, pause, resume, result
 	go run ./examples/order-review/cmd/demo
 
+.PHONY: demo-admission
+demo-admission: $(TEMPORAL) ## A tenant floods a service that three share: with admission and without, in numbers
+	go run ./examples/admission/cmd/demo
+
 .PHONY: dev
 dev: $(TEMPORAL) ## Server with UI, a worker and the example graphs, until Ctrl-C
 	go run ./internal/cmd/dev

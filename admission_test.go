@@ -2,6 +2,7 @@ package tidemill_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
+	temporalsdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
 	"github.com/tidemill/tidemill"
@@ -193,4 +195,11 @@ func TestWorkerWithAnotherAdmitter(t *testing.T) {
 		return pollersOf(t, w, w.queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW) == 1
 	})
 	require.Zero(t, pollersOf(t, w, permits.TaskQueue(w.queue), enumspb.TASK_QUEUE_TYPE_WORKFLOW))
+}
+
+// Workflows match a refusal by its type; they have nothing else to go by.
+func TestErrorTypeOfARefusal(t *testing.T) {
+	t.Parallel()
+	refusal := temporalsdk.NewApplicationError("admission: infeasible", string(admission.AnswerInfeasible))
+	require.Equal(t, "infeasible", tidemill.ErrorType(fmt.Errorf("acquire: %w", refusal)))
 }

@@ -66,13 +66,14 @@ func (e *AlreadyExistsError) Error() string {
 }
 
 // ErrorType is the type of an error of this package, for callers to match:
-// already_exists, unknown_pause, invalid_document and so on. It is empty for
-// other errors.
+// already_exists, unknown_pause, invalid_document and so on. Of an ApplicationError,
+// as [Acquire] gives it, it is the type. It is empty for other errors.
 func ErrorType(err error) string {
 	var exists *AlreadyExistsError
 	var refused *RunError
 	var failure *graph.Failure
 	var diagnostics graph.Diagnostics
+	var application *temporal.ApplicationError
 	switch {
 	case errors.As(err, &exists):
 		return ErrTypeAlreadyExists
@@ -82,6 +83,8 @@ func ErrorType(err error) string {
 		return failure.Type
 	case errors.As(err, &diagnostics):
 		return graph.ErrTypeInvalidDocument
+	case errors.As(err, &application):
+		return application.Type()
 	default:
 		return ""
 	}

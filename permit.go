@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/tidemill/tidemill/admission"
 	"github.com/tidemill/tidemill/workflows"
 )
 
@@ -13,6 +14,12 @@ type (
 	PermitRequest = workflows.PermitRequest
 	// Permit is a permit that a workflow holds.
 	Permit = workflows.Permit
+)
+
+// What a [PermitRequest] wants when no permit is free.
+const (
+	OverflowQueue  = admission.OverflowQueue  // wait
+	OverflowReject = admission.OverflowReject // be refused; also the meaning of no choice, unless the limits say otherwise
 )
 
 // Acquire asks for a permit in workflow code, and waits while the request is queued.

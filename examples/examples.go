@@ -5,6 +5,7 @@ package examples
 
 import (
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/examples/admission"
 	"github.com/tidemill/tidemill/examples/features"
 	nightlybatch "github.com/tidemill/tidemill/examples/nightly-batch"
 	orderapproval "github.com/tidemill/tidemill/examples/order-approval"
@@ -13,13 +14,14 @@ import (
 )
 
 // NewApp returns all graphs and actions of the examples, with the shop of
-// order-review at the address, a host and port.
-func NewApp(shop string) *tidemill.App {
+// order-review and the service of admission at their addresses, hosts and ports.
+func NewApp(shop, geocoder string) *tidemill.App {
 	app := tidemill.NewApp()
 	orderreview.Add(app, shop)
 	orderapproval.Add(app, orderapproval.NewShop())
 	research.Add(app, research.NewShelves())
 	nightlybatch.Add(app, nightlybatch.NewBank())
+	admission.Add(app, geocoder)
 	features.Add(app, features.ServiceAddress)
 	return app
 }

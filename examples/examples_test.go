@@ -6,17 +6,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemill/tidemill/examples"
+	"github.com/tidemill/tidemill/examples/admission"
 	"github.com/tidemill/tidemill/examples/order-review/orders"
 )
 
 // One worker can have them all: no two examples use a name for different things.
 func TestExamplesLiveTogether(t *testing.T) {
 	t.Parallel()
-	app := examples.NewApp(orders.DefaultAddress)
+	app := examples.NewApp(orders.DefaultAddress, admission.DefaultAddress)
 	require.NoError(t, app.Validate())
 	graphs, err := app.Graphs()
 	require.NoError(t, err)
-	for _, id := range []string{"order-review", "order-approval", "order-check", "research", "nightly-batch", "map-graphs"} {
+	for _, id := range []string{"order-review", "order-approval", "order-check", "research", "nightly-batch", "geocode", "map-graphs"} {
 		require.Contains(t, graphs, id)
 	}
 }
@@ -25,7 +26,7 @@ func TestExamplesLiveTogether(t *testing.T) {
 // is about.
 func TestExamplesHaveNoWarnings(t *testing.T) {
 	t.Parallel()
-	warnings, err := examples.NewApp(orders.DefaultAddress).Warnings()
+	warnings, err := examples.NewApp(orders.DefaultAddress, admission.DefaultAddress).Warnings()
 	require.NoError(t, err)
 	require.Len(t, warnings, 1)
 	require.Contains(t, warnings[0], "merge-conflict.yaml")

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -115,7 +116,8 @@ func (r *run) facts(node *graph.Node, of graph.RunFacts) permits.Facts {
 		Graph: of.Graph, App: of.Lane.App, User: of.Lane.User, Session: of.Lane.Session, WorkflowID: of.ID,
 	}
 	if node != nil {
-		facts.Node, facts.Type = node.ID, string(node.Type)
+		facts.Node, _, _ = strings.Cut(node.ID, "/") // an item has no id but its map's
+		facts.Type = string(node.Type)
 		if node.Run != nil {
 			facts.Action = node.Run.ActivityType()
 		}

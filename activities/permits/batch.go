@@ -87,7 +87,8 @@ func (b *Batch) Carry(book *admission.Book, now time.Time) (BatchResult, Moves) 
 		}
 	}
 	moves.Others = heardOf(moves.Decisions, mine)
-	return BatchResult{Answers: answers}, moves
+	_, waiting := book.Load()
+	return BatchResult{Answers: answers, Waiting: waiting}, moves
 }
 
 // apply hands one call to the book. The ids that the sender hears of by its answers

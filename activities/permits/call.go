@@ -2,6 +2,7 @@ package permits
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tidemill/tidemill/admission"
 )
@@ -12,6 +13,7 @@ type call struct {
 	id     string                  // of the request
 	belief *admission.Confirmation // goes along; nil: none
 	seq    uint64                  // order of arrival
+	made   time.Time               // arrival
 	alone  bool                    // a batch with it was refused: it goes by itself
 	left   bool                    // a submit whose caller waits no more
 

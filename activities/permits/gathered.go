@@ -75,12 +75,12 @@ func (b *batch) wire() (sent Batch, first int) {
 	return sent, first
 }
 
-// submits tells whether the batch asks for anything.
-func (b *batch) submits() bool {
+// submits is how many requests the batch holds.
+func (b *batch) submits() (n int) {
 	for _, c := range b.calls {
 		if c.wire.Submit != nil {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }

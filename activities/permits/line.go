@@ -44,7 +44,8 @@ type line struct {
 	failed  int               // sendings in a row
 	cause   error             // of the latest
 	after   time.Time         // nothing is sent before
-	alarm   *time.Timer       // calls pump; nil: not needed
+	pace    pace
+	alarm   *time.Timer // calls pump; nil: not needed
 	closed  bool
 	dead    bool          // closed, and not even tried any more
 	drained chan struct{} // closed when the line is closed and empty
@@ -81,7 +82,10 @@ func (l *line) join(c *call) *call {
 		return waits
 	}
 	l.seq++
-	c.seq = l.seq
+	c.seq, c.made = l.seq, time.Now()
+	if c.wire.Release != nil || c.wire.Cancel != "" {
+		l.pace.released(c.made, c.id)
+	}
 	l.queue = append(l.queue, c)
 	return c
 }
@@ -148,12 +152,24 @@ func (l *line) next(now time.Time) time.Time {
 		return time.Time{}
 	case len(l.out) == 1 && len(l.queue) <= MaxCalls:
 		at = l.out[0].begun.Add(slowAfter)
+	case len(l.queue) <= MaxCalls && !l.closed:
+		at = l.due()
 	}
 	if l.after.After(at) {
 		return l.after
 	}
 	if at.Before(now) {
 		return now
+	}
+	return at
+}
+
+// due is when the first of the calls that wait should go.
+func (l *line) due() (at time.Time) {
+	for _, c := range l.queue {
+		if due := l.pace.due(c); at.IsZero() || due.Before(at) {
+			at = due
+		}
 	}
 	return at
 }
@@ -174,7 +190,7 @@ func (l *line) wake() {
 
 // send sends a batch. One that was refused goes without what it can do without.
 func (l *line) send(b *batch) {
-	if lone := b.calls[0].alone; !lone || b.submits() {
+	if lone := b.calls[0].alone; !lone || b.submits() > 0 {
 		b.limits = l.limits
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sendWithin)
@@ -200,22 +216,23 @@ func (l *line) send(b *batch) {
 				l.post.add(m.Decisions...)
 			}
 		}
-		l.heard(b, result.Answers[first:], result.Bare)
+		l.heard(b, result, first)
 	}()
 }
 
-// heard settles the calls of a batch. A semaphore without limits is given them with the
-// next.
-func (l *line) heard(b *batch, answers []CallAnswer, bare bool) {
+// heard settles the calls of a batch, whose answers begin at first. A semaphore without
+// limits is given them with the next.
+func (l *line) heard(b *batch, result BatchResult, first int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, c := range b.calls {
-		c.settle(answers[i], nil)
+		c.settle(result.Answers[first+i], nil)
 	}
+	l.pace.heard(time.Now(), b, result, first)
 	if b.limits == l.limits {
 		l.limits = nil
 	}
-	if bare {
+	if result.Bare {
 		l.limits = l.given
 	}
 	l.failed, l.cause, l.after = 0, nil, time.Time{}
@@ -296,6 +313,7 @@ func (l *line) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+	defer l.pump()
 	l.queue = slices.DeleteFunc(l.queue, func(c *call) bool {
 		if c.wire.Submit != nil {
 			c.settle(CallAnswer{}, fmt.Errorf("%w: %w", ErrUnanswered, ErrClosed))

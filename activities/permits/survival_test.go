@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
@@ -20,8 +21,12 @@ import (
 // view is the semaphore of a domain in numbers.
 func (h *house) view(t *testing.T, domain string) (view permits.View) {
 	t.Helper()
-	value, err := h.client.QueryWorkflow(t.Context(), permits.WorkflowID(domain), "", permits.QueryStatus)
-	require.NoError(t, err)
+	var value converter.EncodedValue
+	require.Eventually(t, func() (done bool) { // a run that has just begun cannot be asked yet
+		var err error
+		value, err = h.client.QueryWorkflow(t.Context(), permits.WorkflowID(domain), "", permits.QueryStatus)
+		return err == nil
+	}, 30*time.Second, 50*time.Millisecond)
 	require.NoError(t, value.Get(&view))
 	return view
 }

@@ -86,6 +86,7 @@ type Named struct {
 // BatchResult has one answer for each call, in their order.
 type BatchResult struct {
 	Answers []CallAnswer `json:"answers"`
+	Waiting int          `json:"waiting,omitempty"` // requests in the queue afterwards
 	// Messages are for the sender to deliver, if it said that it does.
 	Messages []Message `json:"messages,omitempty"`
 	// Bare says that nobody has given the semaphore limits: whoever has some sends them.

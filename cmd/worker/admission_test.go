@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/admission"
+	example "github.com/tidemill/tidemill/examples/admission"
 	"github.com/tidemill/tidemill/graph"
 )
 
@@ -44,6 +45,15 @@ func TestAdmissionConfig(t *testing.T) {
 			},
 		},
 	}, c.options.Admission)
+}
+
+// The example says its limits twice, as Go and as a file, for readers of either. They
+// must be the same limits.
+func TestAdmissionOfTheExample(t *testing.T) {
+	t.Parallel()
+	c, err := readConfig("../../examples/admission/worker.yaml")
+	require.NoError(t, err)
+	require.Equal(t, example.Options(), c.options.Admission)
 }
 
 // A limit or a rule that is not what it looks like must stop the worker, at its

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/examples"
+	"github.com/tidemill/tidemill/examples/admission"
 	"github.com/tidemill/tidemill/examples/features"
 	"github.com/tidemill/tidemill/examples/order-review/orders"
 )
@@ -40,10 +41,11 @@ func run(ctx context.Context, queue string) error {
 		return err
 	}
 	defer c.Close()
-	w, err := tidemill.NewWorker(ctx, c, examples.NewApp(orders.DefaultAddress), tidemill.WorkerOptions{
+	w, err := tidemill.NewWorker(ctx, c, examples.NewApp(orders.DefaultAddress, admission.DefaultAddress), tidemill.WorkerOptions{
 		TaskQueue: queue,
 		HTTP:      tidemill.HTTPOptions{Hosts: []string{orders.DefaultAddress, features.ServiceAddress}, Private: true},
 		Secrets:   tidemill.EnvSecrets(features.SecretName),
+		Admission: admission.Options(), // nothing but the graph geocode needs a permit
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Dev runs everything one needs to try Tidemill on one machine, until Ctrl-C: a
-// Temporal server with its web UI, the shop of an example, and a worker with the
-// graphs of all examples. Nothing of it outlives the program.
+// Temporal server with its web UI, the services that examples call, and a worker with
+// the graphs of all examples. Nothing of it outlives the program.
 //
 //	make dev
 package main
@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/tidemill/tidemill/examples/admission"
 	"github.com/tidemill/tidemill/examples/order-review/orders"
 )
 
@@ -23,6 +24,7 @@ type ports struct {
 	frontend int    // of the server; 7233 is where every Temporal tool looks
 	ui       int    // of its web UI
 	shop     string // host and port
+	geocoder string // host and port
 }
 
 func main() {
@@ -30,6 +32,7 @@ func main() {
 	flag.IntVar(&p.frontend, "port", 7233, "port of the Temporal server")
 	flag.IntVar(&p.ui, "ui-port", 8233, "port of the web UI")
 	flag.StringVar(&p.shop, "orders", orders.DefaultAddress, "host and port of the example's shop")
+	flag.StringVar(&p.geocoder, "geocoder", admission.DefaultAddress, "host and port of the service that the graph geocode calls")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "dev: %q is no flag; dev takes nothing else\n", flag.Arg(0))
@@ -49,7 +52,7 @@ func run(ctx context.Context, p ports, out io.Writer) (err error) {
 	var s setting
 	defer func() { err = errors.Join(err, s.stop()) }()
 	say := func(text string) { _, _ = fmt.Fprintln(out, text) }
-	say("starting a Temporal server, the example's shop and a worker …")
+	say("starting a Temporal server, the services of the examples and a worker …")
 	if err := s.start(ctx, p); err != nil {
 		if ctx.Err() != nil {
 			return nil // Ctrl-C while starting

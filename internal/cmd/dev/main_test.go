@@ -49,7 +49,7 @@ func TestDevRunsUntilItIsStopped(t *testing.T) {
 	defer stop()
 	var out screen
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, ports{shop: shop.Addr().String()}, &out) }()
+	go func() { ended <- run(ctx, ports{shop: shop.Addr().String(), geocoder: "127.0.0.1:0"}, &out) }()
 
 	temporaltest.Wait(t, time.Minute, "the invitation", func() bool {
 		select {
@@ -73,9 +73,10 @@ func TestTakenPortsAreNamed(t *testing.T) {
 	t.Parallel()
 	taken := listen(t).Addr().(*net.TCPAddr)
 	for flag, p := range map[string]ports{
-		"-port":    {frontend: taken.Port, shop: "127.0.0.1:0"},
-		"-ui-port": {ui: taken.Port, shop: "127.0.0.1:0"},
-		"-orders":  {shop: taken.String()},
+		"-port":     {frontend: taken.Port, shop: "127.0.0.1:0", geocoder: "127.0.0.1:0"},
+		"-ui-port":  {ui: taken.Port, shop: "127.0.0.1:0", geocoder: "127.0.0.1:0"},
+		"-orders":   {shop: taken.String(), geocoder: "127.0.0.1:0"},
+		"-geocoder": {shop: "127.0.0.1:0", geocoder: taken.String()},
 	} {
 		require.ErrorContains(t, run(t.Context(), p, &screen{}), flag)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/examples"
+	"github.com/tidemill/tidemill/examples/admission"
 	"github.com/tidemill/tidemill/examples/features"
 	"github.com/tidemill/tidemill/examples/order-review/orders"
 	"github.com/tidemill/tidemill/internal/devserver"
@@ -27,7 +28,7 @@ type setting struct {
 	undo   []func() error // in the order things were started
 }
 
-// start starts the server, the shop and the worker.
+// start starts the services, the server and the worker.
 func (s *setting) start(ctx context.Context, p ports) error {
 	if err := errors.Join(free(p.frontend, "-port"), free(p.ui, "-ui-port")); err != nil {
 		return err
@@ -37,27 +38,33 @@ func (s *setting) start(ctx context.Context, p ports) error {
 		return fmt.Errorf("%w: stop what listens there, or choose another address with -orders", err)
 	}
 	s.undo = append(s.undo, shop.Close)
+	geocoder, err := admission.Listen(p.geocoder)
+	if err != nil {
+		return fmt.Errorf("%w: stop what listens there, or choose another address with -geocoder", err)
+	}
+	s.undo = append(s.undo, geocoder.Close)
 	s.server, err = devserver.Start(ctx, devserver.Options{Port: p.frontend, UI: true, UIPort: p.ui})
 	if err != nil {
 		return err
 	}
 	s.undo = append(s.undo, s.server.Stop)
-	return s.work(ctx, p.shop)
+	return s.work(ctx, p)
 }
 
 // work starts a worker with the graphs of all examples, which also takes documents
 // that a run brings along.
-func (s *setting) work(ctx context.Context, shop string) error {
+func (s *setting) work(ctx context.Context, p ports) error {
 	logger := log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	c, err := client.DialContext(ctx, client.Options{HostPort: s.server.Address(), Namespace: devserver.DefaultNamespace, Logger: logger})
 	if err != nil {
 		return err
 	}
 	s.undo = append(s.undo, func() error { c.Close(); return nil })
-	w, err := tidemill.NewWorker(ctx, c, examples.NewApp(shop), tidemill.WorkerOptions{
-		HTTP:        tidemill.HTTPOptions{Hosts: []string{shop, "localhost", "127.0.0.1"}, Private: true},
+	w, err := tidemill.NewWorker(ctx, c, examples.NewApp(p.shop, p.geocoder), tidemill.WorkerOptions{
+		HTTP:        tidemill.HTTPOptions{Hosts: []string{p.shop, "localhost", "127.0.0.1"}, Private: true},
 		Secrets:     tidemill.EnvSecrets(features.SecretName),
 		InlineSpecs: true,
+		Admission:   admission.Options(), // nothing but the graph geocode needs a permit
 	})
 	if err != nil {
 		return err
@@ -107,7 +114,7 @@ func (s *setting) invitation(p ports) string {
   server   %[2]s, task queue %[3]s
   shop     http://%[4]s/calls counts what runs ask of it
   graphs   order-review, with the orders 3 (small), 7 and 9 (large), broken, and any unknown one;
-           order-approval, research, nightly-batch, and one for each feature: docs/examples.md shows them
+           order-approval, research, nightly-batch, geocode, and one for each feature: docs/examples.md shows them
 
 Try, in another terminal:
 

@@ -1,0 +1,75 @@
+package permits
+
+import (
+	"time"
+
+	"github.com/tidemill/tidemill/admission"
+)
+
+// How long calls may gather although nothing is out.
+const (
+	// longestRest bounds the rest after an answer; restShare is the part of the time
+	// that permits are held for, as a divisor, which it may take.
+	longestRest = 250 * time.Millisecond
+	restShare   = 4
+	// idleRelease is how long a release may wait for company while nobody waits for
+	// the room that it makes.
+	idleRelease = 250 * time.Millisecond
+	// fresh is how long it counts that nobody waited.
+	fresh = 500 * time.Millisecond
+	// maxHolds is how many permits are watched.
+	maxHolds = 4096
+)
+
+// pace says when the calls of a line may go. A call goes at once while little is
+// asked, and so does a release that somebody waits for. After an answer the line rests
+// before the next request, for a part of the time that work takes here: a batch costs a
+// semaphore the same however many it serves, and work that is slow, or that a busy
+// machine makes slow, is not made much slower. And a release of which the semaphore has
+// just said that nobody waits for it goes with the next request.
+type pace struct {
+	calm  time.Time            // until when a release may take its time
+	rest  time.Time            // until when a request should
+	holds map[string]time.Time // when permits were heard of
+	work  time.Duration        // how long permits are held for, on the average of late
+}
+
+// heard learns from the answer to a batch, whose answers begin at first.
+func (p *pace) heard(now time.Time, b *batch, result BatchResult, first int) {
+	p.calm, p.rest = time.Time{}, now.Add(min(p.work/restShare, longestRest))
+	if result.Waiting == 0 {
+		p.calm = now.Add(fresh)
+	}
+	for i, c := range b.calls {
+		granted := result.Answers[first+i].Decision
+		if granted != nil && granted.Answer == admission.AnswerGranted && len(p.holds) < maxHolds {
+			if p.holds == nil {
+				p.holds = map[string]time.Time{}
+			}
+			p.holds[c.id] = now
+		}
+	}
+}
+
+// released learns how long a permit was held for.
+func (p *pace) released(now time.Time, id string) {
+	since, known := p.holds[id]
+	if !known {
+		return
+	}
+	delete(p.holds, id)
+	const weight = 8 // of what is known already
+	p.work += (now.Sub(since) - p.work) / weight
+}
+
+// due is when a call should go that was made at a time.
+func (p *pace) due(c *call) time.Time {
+	switch {
+	case c.wire.Submit != nil:
+		return p.rest
+	case c.wire.Release != nil && c.made.Before(p.calm):
+		return c.made.Add(idleRelease)
+	default:
+		return c.made
+	}
+}

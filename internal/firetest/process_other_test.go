@@ -1,0 +1,7 @@
+//go:build !linux
+
+package firetest_test
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr { return nil }
