@@ -127,7 +127,7 @@ func (r PermitRequest) patient(ctx workflow.Context, err error, began time.Time,
 // the queue it is put again some time, under its id: the grant is told, but a book that
 // is gone tells nobody.
 func (b *inbox) ask(ctx workflow.Context, domain string, request admission.Request) (admission.Decision, error) {
-	b.waiting = append(b.waiting, waiting{id: request.ID})
+	b.waiting = append(b.waiting, waiting{id: request.ID, domain: domain})
 	look := firstLook
 	for placed := false; ; {
 		d, err := b.submit(ctx, permits.Ask{Domain: domain, Request: request, Belief: b.confirmation()})

@@ -50,14 +50,11 @@ func (s *scripted) Release(_ context.Context, hold permits.Hold) error {
 func (s *scripted) Cancel(ctx context.Context, hold permits.Hold) error { return s.Release(ctx, hold) }
 
 // says answers a submit.
-func says(answer admission.Answer, edits ...func(*admission.Decision)) func(admission.Request) (admission.Decision, error) {
+func says(answer admission.Answer) func(admission.Request) (admission.Decision, error) {
 	return func(r admission.Request) (admission.Decision, error) {
 		d := admission.Decision{ID: r.ID, Owner: r.Owner, Answer: answer}
 		if answer == granted {
 			d.Token, d.Lease = 7, time.Now().Add(1_000*time.Hour)
-		}
-		for _, edit := range edits {
-			edit(&d)
 		}
 		return d, nil
 	}
@@ -128,4 +125,25 @@ func TestAcquireAsksRarely(t *testing.T) {
 	require.Less(t, len(admitter.asks), 24*60+10)
 	require.Greater(t, len(admitter.asks), 24*50)
 	require.Len(t, admitter.ends, len(admitter.asks), "each that may have been taken is withdrawn")
+}
+
+// A run that leaves a request behind when it continues as new would get a permit that
+// the next run knows nothing of, and that is held for as long as the chain goes on.
+func TestAcquireLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	admitter := &scripted{answers: []func(admission.Request) (admission.Decision, error){says(queued)}}
+	env := own(t, admitter, func(ctx workflow.Context) error {
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			_, _ = workflows.Acquire(ctx, workflows.PermitRequest{Agent: "a", Overflow: admission.OverflowQueue})
+		})
+		if err := workflow.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+		return workflow.NewContinueAsNewError(ctx, "own")
+	})
+	env.ExecuteWorkflow("own")
+	require.True(t, workflow.IsContinueAsNewError(env.GetWorkflowError()))
+	require.Len(t, admitter.ends, 1)
+	require.Equal(t, admitter.asks[0].Request.ID, admitter.ends[0].ID)
+	require.Zero(t, admitter.ends[0].Token, "withdrawn, whatever has become of it")
 }

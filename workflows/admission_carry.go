@@ -73,7 +73,7 @@ func (s *semaphore) continueAsNew(ctx workflow.Context) error {
 		return nil
 	}
 	next := permits.Start{
-		Domain: s.start.Domain, MaxEvents: s.start.MaxEvents, Closing: s.closing,
+		Domain: s.start.Domain, Configured: s.start.Configured, MaxEvents: s.start.MaxEvents, Closing: s.closing,
 		Carried: carried, Undelivered: s.post.carried(),
 	}
 	return workflow.NewContinueAsNewError(ctx, permits.WorkflowType, next)

@@ -55,8 +55,10 @@ func (s *semaphore) batch(ctx workflow.Context, b permits.Batch) (permits.BatchR
 	s.updates++
 	result, moves := b.Carry(s.book, workflow.Now(ctx))
 	if b.Limits != nil {
+		s.start.Configured = true
 		s.shown.relabel(s.book)
 	}
+	result.Bare = !s.start.Configured
 	if b.Delivers {
 		// The answer leaves when the task is written down, so nothing is heard of
 		// that may yet be decided anew. What would make it too large for the server is
@@ -76,6 +78,7 @@ func (s *semaphore) steer(ctx workflow.Context, change permits.Steer) (admission
 	if err := change.Apply(s.book, now); err != nil {
 		return admission.Status{}, malformed(err)
 	}
+	s.start.Configured = s.start.Configured || change.Action == permits.SteerLimits
 	s.shown.relabel(s.book)
 	s.decide(ctx)
 	return s.book.Status(now), nil

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
 )
@@ -27,8 +28,9 @@ type inbox struct {
 
 // waiting is a request without an ending.
 type waiting struct {
-	id   string
-	told *admission.Decision // heard, and not looked at yet
+	id     string
+	domain string
+	told   *admission.Decision // heard, and not looked at yet
 }
 
 type inboxKey struct{}
@@ -118,6 +120,19 @@ func (b *inbox) drop(id string) {
 	b.held = slices.DeleteFunc(b.held, func(held string) bool { return held == id })
 }
 
+// leave withdraws what still waits when the run continues as new: the next run knows
+// nothing of it. Whoever waits for it in this one is left waiting.
+func (b *inbox) leave(ctx workflow.Context) {
+	live, _ := workflow.NewDisconnectedContext(ctx)
+	for _, w := range slices.Clone(b.waiting) {
+		hold := permits.Hold{Domain: w.domain, ID: w.id}
+		err := workflow.ExecuteLocalActivity(permitContext(live, w.id), activities.NameRelease, hold).Get(live, nil)
+		if err != nil {
+			workflow.GetLogger(ctx).Warn("a request is left to its lease", "request", w.id, "error", err)
+		}
+	}
+}
+
 func (b *inbox) owner() admission.Owner {
 	return admission.Owner{Workflow: b.info.WorkflowExecution.ID, FirstRun: b.info.FirstRunID}
 }
@@ -167,5 +182,9 @@ func (i *inboxInbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.Exe
 	box := &inbox{info: workflow.GetInfo(ctx)}
 	ctx = workflow.WithValue(ctx, inboxKey{}, box)
 	box.root = ctx
-	return i.Next.ExecuteWorkflow(ctx, in)
+	result, err := i.Next.ExecuteWorkflow(ctx, in)
+	if workflow.IsContinueAsNewError(err) {
+		box.leave(ctx)
+	}
+	return result, err
 }

@@ -17,7 +17,7 @@ func shorten(what string) string {
 		return what
 	}
 	sum := sha256.Sum256([]byte(what))
-	return what[:maxWhat-40] + "…" + hex.EncodeToString(sum[:16])
+	return strings.ToValidUTF8(what[:maxWhat-40], "") + "…" + hex.EncodeToString(sum[:16])
 }
 
 // NumberOf is the number of the acquisition that an id of a chain of runs stands

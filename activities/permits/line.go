@@ -40,6 +40,7 @@ type line struct {
 	out     []*batch          // being sent
 	flying  map[string]bool   // ids of the calls in out
 	limits  *admission.Limits // to be sent until they are heard; nil: nothing to say
+	given   *admission.Limits // what this process configures; nil: nothing
 	failed  int               // sendings in a row
 	cause   error             // of the latest
 	after   time.Time         // nothing is sent before
@@ -52,7 +53,7 @@ type line struct {
 
 func newLine(domain string, semaphores Semaphores, post *post, limits *admission.Limits) *line {
 	return &line{
-		domain: domain, semaphores: semaphores, post: post, limits: limits,
+		domain: domain, semaphores: semaphores, post: post, limits: limits, given: limits,
 		flying: map[string]bool{}, drained: make(chan struct{}),
 	}
 }
@@ -219,7 +220,8 @@ func (l *line) send(b *batch) {
 	}()
 }
 
-// heard settles the calls of a batch, whose answers begin at first.
+// heard settles the calls of a batch, whose answers begin at first. A semaphore without
+// limits is given them with the next.
 func (l *line) heard(b *batch, result BatchResult, first int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -229,6 +231,9 @@ func (l *line) heard(b *batch, result BatchResult, first int) {
 	l.pace.heard(time.Now(), b, result, first)
 	if b.limits == l.limits {
 		l.limits = nil
+	}
+	if result.Bare {
+		l.limits = l.given
 	}
 	l.failed, l.cause, l.after = 0, nil, time.Time{}
 	l.land(b)

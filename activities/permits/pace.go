@@ -42,8 +42,8 @@ func (p *pace) heard(now time.Time, b *batch, result BatchResult, first int) {
 	}
 	for i, c := range b.calls {
 		granted := result.Answers[first+i].Decision
-		if granted != nil && granted.Answer == admission.AnswerGranted && len(p.holds) < maxHolds {
-			if p.holds == nil {
+		if granted != nil && granted.Answer == admission.AnswerGranted {
+			if p.holds == nil || len(p.holds) >= maxHolds { // most are given back elsewhere
 				p.holds = map[string]time.Time{}
 			}
 			p.holds[c.id] = now

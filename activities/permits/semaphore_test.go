@@ -159,3 +159,40 @@ func TestCombinerExplainsInADomainWithoutSemaphore(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, known)
 }
+
+// A semaphore that was lost may begin anew by a process that configures nothing. Its
+// limits are then the defaults, which are not those of the domain: whoever has those
+// must say them again, or work runs under the wrong ones for ever.
+func TestLimitsOutliveTheSemaphore(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	domain := temporal.Server(t).TaskQueue(t)
+	configured := h.combiner(t, domain, admission.Limits{Version: 5, DefaultAgent: 1})
+	bare, err := permits.NewCombiner(permits.CombinerOptions{Client: h.client, TaskQueue: permits.TaskQueue(h.queue)})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, bare.Close(context.Background())) })
+	submit := func(c *permits.Combiner, id string) {
+		d, err := c.Submit(t.Context(), permits.Ask{Domain: domain, Request: admission.Request{
+			ID: id, Owner: admission.Owner{Process: "p"}, Agent: id,
+		}})
+		require.NoError(t, err)
+		require.Equal(t, admission.AnswerGranted, d.Answer)
+	}
+	version := func() int64 {
+		var view permits.View
+		value, err := h.client.QueryWorkflow(t.Context(), permits.WorkflowID(domain), "", permits.QueryStatus)
+		require.NoError(t, err)
+		require.NoError(t, value.Get(&view))
+		return view.Status.Version
+	}
+	submit(configured, "1")
+	require.EqualValues(t, 5, version())
+	require.NoError(t, h.client.TerminateWorkflow(t.Context(), permits.WorkflowID(domain), "", "lost"))
+	submit(bare, "2")
+	require.Zero(t, version())
+	submit(configured, "3")
+	submit(configured, "4")
+	require.EqualValues(t, 5, version())
+	submit(bare, "5")
+	require.EqualValues(t, 5, version())
+}

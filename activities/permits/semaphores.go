@@ -79,7 +79,7 @@ func (w *temporalSemaphores) begin(ctx context.Context, domain string, batch Bat
 		StaticSummary:            "admission · " + domain,
 		Priority:                 temporal.Priority{PriorityKey: 1}, // everybody waits for it
 	}
-	operation := w.client.NewWithStartWorkflowOperation(start, WorkflowType, Start{Domain: domain, Limits: limits})
+	operation := w.client.NewWithStartWorkflowOperation(start, WorkflowType, Start{Domain: domain, Limits: limits, Configured: configured})
 	handle, err := w.client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: operation, UpdateOptions: options,
 	})

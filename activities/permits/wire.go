@@ -42,6 +42,8 @@ func TaskQueue(graphs string) string { return graphs + queueSuffix }
 type Start struct {
 	Domain string           `json:"domain"`
 	Limits admission.Limits `json:"limits"`
+	// Configured says that somebody has given limits; without, they are the defaults.
+	Configured bool `json:"configured,omitempty"`
 	// Carried is the gzipped JSON of an admission.State.
 	Carried []byte `json:"carried,omitempty"`
 	// Undelivered is what owners have yet to be told.
@@ -87,6 +89,9 @@ type BatchResult struct {
 	Waiting int          `json:"waiting,omitempty"` // requests in the queue afterwards
 	// Messages are for the sender to deliver, if it said that it does.
 	Messages []Message `json:"messages,omitempty"`
+	// Bare says that nobody has given the semaphore limits: whoever has some sends them.
+	// It may have been lost, and begun anew by a process that has none.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // CallAnswer is what became of a call.
