@@ -123,7 +123,7 @@ func lasting(t *rapid.T) plays {
 			ids = append(ids, fmt.Sprintf("s%d_b%d", i, k))
 		}
 		for _, id := range ids {
-			for turn := range 60 {
+			for turn := range 500 { // a map in a map in a map may come by hundreds of times
 				all[id] = append(all[id], after(some[(turn+len(id))%len(some)], outputs(`1`)))
 			}
 			all[graph.ItemID(id)] = slices.Clone(all[id])
