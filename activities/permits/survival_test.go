@@ -52,6 +52,7 @@ func labour(c *permits.Combiner, domain, name string, times int, work func()) er
 			switch {
 			case err != nil && !errors.Is(err, permits.ErrUnanswered):
 				return err
+			case err != nil: // a busy machine: the book knows what it has
 			case d.Answer == admission.AnswerGranted:
 				work()
 				if err := c.Release(ctx, permits.Hold{Domain: domain, ID: r.ID, Token: d.Token}); err != nil {

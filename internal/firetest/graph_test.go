@@ -113,7 +113,7 @@ func TestGraphBackoff(t *testing.T) {
 // Branches of a fork and items of a map each hold a permit of their own.
 func TestGraphPermitsOfParts(t *testing.T) {
 	t.Parallel()
-	limits := tidemill.AdmissionLimits{Overflow: admission.OverflowQueue, Agents: []admission.KeyLimit{{Key: "each/item", Limit: 2}, {Key: "a", Limit: 1}}}
+	limits := tidemill.AdmissionLimits{Overflow: admission.OverflowQueue, Agents: []admission.KeyLimit{{Key: "each", Limit: 2}, {Key: "a", Limit: 1}}}
 	h := open(t, hallParts{limits: limits, graphs: []string{`
 version: 1
 id: forked
