@@ -20,8 +20,8 @@ func TestDemoShowsTheDifference(t *testing.T) {
 		`act2-initech-10 waits for a permit: resource:geocoder`,
 		`calls at a time, at most +40 +4 +4\n`,
 		`calls ahead of the rate, at most +\d+ +0 +0\n`,
-		`share of acme while all wait +– +([89]\d|100) % +[234]\d %\n`,
-		`share of initech while all wait +– +\d % +[234]\d %\n`,
+		`share of acme while all wait +– +([5-9]\d|100) % +[234]\d %\n`,
+		`share of initech while all wait +– +1?\d % +[234]\d %\n`,
 		`last call of initech, after +0\.0 s +\d+\.\d s +\d+\.\d s\n`,
 	} {
 		require.Regexp(t, row, out.String())
