@@ -227,8 +227,7 @@ func Release(ctx workflow.Context, p *Permit) error {
 
 // Keep says that a permit of an earlier run of this chain, carried through
 // continue-as-new, is still held. It is said before the run's first [Acquire]: without it
-// the permit ends within two leases of
-// the run's first own acquisition.
+// the permit ends within two leases of the run's first own acquisition.
 func Keep(ctx workflow.Context, p *Permit) error {
 	box, err := inboxOf(ctx)
 	if err == nil {
