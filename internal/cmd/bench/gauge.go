@@ -9,13 +9,21 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// gauge counts how much is under way at once, and when the first began and the
-// last ended.
+// gauge counts how much is under way at once, and how much of the permits that is.
 type gauge struct {
 	mu          sync.Mutex
 	limit       int
 	now         int
-	first, last time.Time
+	first, last time.Time     // the first began, the last ended
+	changed     time.Time     // when now did
+	used        time.Duration // of all permits together, until then
+	full, begun moment        // all permits were first in use; the last work began
+}
+
+// moment is what had been used of the permits at a time.
+type moment struct {
+	at   time.Time
+	used time.Duration
 }
 
 // reset begins anew.
@@ -23,6 +31,8 @@ func (g *gauge) reset() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.first, g.last = time.Time{}, time.Time{}
+	g.changed, g.used = time.Time{}, 0
+	g.full, g.begun = moment{}, moment{}
 }
 
 // span is the time from the first beginning to the last end.
@@ -30,6 +40,15 @@ func (g *gauge) span() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.last.Sub(g.first)
+}
+
+// share is the share of the permits that was in use while somebody waited for one:
+// from when all were first in use to the beginning of the last work.
+func (g *gauge) share() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	whole := g.begun.at.Sub(g.full.at) * time.Duration(g.limit)
+	return float64(g.begun.used-g.full.used) / float64(whole)
 }
 
 // work is an action that takes so long. It fails when more is under way than
@@ -59,9 +78,13 @@ func (g *gauge) enter() error {
 	if g.now == g.limit {
 		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("more than %d at once", g.limit), "too_many", nil)
 	}
-	g.now++
+	now := g.change(1)
 	if g.first.IsZero() {
-		g.first = time.Now()
+		g.first = now
+	}
+	g.begun = moment{now, g.used}
+	if g.now == g.limit && g.full.at.IsZero() {
+		g.full = g.begun
 	}
 	return nil
 }
@@ -69,6 +92,15 @@ func (g *gauge) enter() error {
 func (g *gauge) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.now--
-	g.last = time.Now()
+	g.last = g.change(-1)
+}
+
+// change counts what was used until now.
+func (g *gauge) change(by int) time.Time {
+	now := time.Now()
+	if g.now > 0 {
+		g.used += now.Sub(g.changed) * time.Duration(g.now)
+	}
+	g.now, g.changed = g.now+by, now
+	return now
 }
