@@ -12,6 +12,11 @@ const (
 	// that permits are held for, as a divisor, which it may take.
 	longestRest = 250 * time.Millisecond
 	restShare   = 3
+	// longestGather bounds how long a release that somebody waits for may wait for
+	// company; gatherShare is the part of the time that permits are held for which it may
+	// take, as a divisor.
+	longestGather = 25 * time.Millisecond
+	gatherShare   = 40
 	// idleRelease is how long a release may wait for company while nobody waits for
 	// the room that it makes.
 	idleRelease = 250 * time.Millisecond
@@ -69,6 +74,8 @@ func (p *pace) due(c *call) time.Time {
 		return p.rest
 	case c.wire.Release != nil && c.made.Before(p.calm):
 		return c.made.Add(idleRelease)
+	case c.wire.Release != nil:
+		return c.made.Add(min(p.work/gatherShare, longestGather))
 	default:
 		return c.made
 	}
