@@ -20,6 +20,7 @@ func (m *Machine) End(now time.Time, address Address, e Ending) {
 	case PhaseCancelling:
 		m.endCancelled(a, e)
 	case PhaseRunning:
+		m.leaving(a)
 		m.endRunning(now, a, e)
 	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused,
 		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseMapping, PhaseSettled, PhaseCancelled:

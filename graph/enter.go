@@ -21,6 +21,7 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 			return true
 		}
 	}
+	m.entering(a)
 	if node.Type == TypeFork { // costs no step; its branches do
 		m.address(a)
 		a.Checks = 0

@@ -30,6 +30,8 @@ type Machine struct {
 	admission bool   // attempts need a permit
 	wishes    wishes // of the run, for nodes that have none of their own
 	handed    uint64 // acquisitions up to this number may have been asked for
+
+	watcher func(Moment, Address) // nil: nobody watches
 }
 
 // Start is what a run begins with.
@@ -166,7 +168,7 @@ func (m *Machine) Clone() *Machine {
 	for i, n := range m.cp.Nodes {
 		c.records[n.Node] = i
 	}
-	c.effects, c.replies = nil, nil
+	c.effects, c.replies, c.watcher = nil, nil, nil
 	return &c
 }
 

@@ -91,6 +91,7 @@ func (m *Machine) advanceMap(now time.Time, a *Activation) bool {
 	if mp.count(BranchActive) > 0 {
 		return false
 	}
+	m.leaving(a)
 	m.closeMap(now, node, a)
 	return true
 }

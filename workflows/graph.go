@@ -22,17 +22,25 @@ import (
 // [graph.RunOptions]. The result is the run's output. A run that a graph started
 // has a third payload, [graph.ChildStart]; its result is a [graph.ChildResult].
 func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawValue, error) {
+	return execute(ctx, args, nil)
+}
+
+// execute is one execution of a graph. The witness is nil but for a replay that
+// somebody looks into.
+func execute(ctx workflow.Context, args converter.EncodedValues, w *Witness) (converter.RawValue, error) {
 	r := newRun(ctx)
 	r.asked = func() bool { return ctx.Err() != nil }
 	if err := r.setHandlers(ctx); err != nil {
 		return converter.RawValue{}, err
 	}
+	w.attend(r)
 	// Cancellation is an event like any other: what has to be done about it is
 	// done on a context that goes on.
 	live, _ := workflow.NewDisconnectedContext(ctx)
 	if failure := r.begin(live, args); failure != nil {
 		return converter.RawValue{}, r.refuse(live, failure)
 	}
+	w.begun()
 	output, err := r.loop(live)
 	if err != nil {
 		return converter.RawValue{}, err
