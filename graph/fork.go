@@ -24,6 +24,7 @@ func (m *Machine) advanceFork(now time.Time, a *Activation, decider Decider) boo
 	}
 	node := m.plan.Node(a.Node)
 	if a.Verdict == VerdictOpen {
+		m.leaving(a)
 		if a.Verdict = m.judge(node.JoinPolicy, a.Branches); a.Verdict != VerdictOpen {
 			m.dismiss(now, a)
 			return true

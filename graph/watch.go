@@ -8,7 +8,8 @@ type Moment string
 const (
 	// Entering is just before a visit takes its step, or an item of a map begins.
 	Entering Moment = "entering"
-	// Leaving is just before a map is closed, or an attempt of a child ends.
+	// Leaving is just before an attempt of a child ends, a fork is judged, which may be
+	// the last time, or a map is closed.
 	Leaving Moment = "leaving"
 )
 
@@ -41,5 +42,7 @@ func (m *Machine) leaving(a *Activation) {
 		m.watcher(Leaving, a.Child.Address)
 	case a.Mapping != nil:
 		m.watcher(Leaving, a.Mapping.Base)
+	case len(a.Branches) > 0:
+		m.watcher(Leaving, a.Address)
 	}
 }

@@ -38,9 +38,9 @@ type Stood struct {
 	Begun      bool
 	Checkpoint graph.Checkpoint
 	// Before is the checkpoint from which the address that was asked for is repeated:
-	// of a visit, just before its step; of an item, just before its map was closed; of
-	// what stands in a child, just before the child ended. Nil: the run has not got
-	// there, or has not left it.
+	// of a visit, just before its step; of a branch or an item, before its fork was
+	// judged or its map closed; of what stands in a child, before the child ended. Nil:
+	// the run has not got there, or has not left it.
 	Before *graph.Checkpoint
 }
 
@@ -66,22 +66,28 @@ func (w *Witness) begun() {
 	}
 }
 
-// watch keeps the first checkpoint from which the address can be repeated: what is
-// further inside is left first.
+// watch keeps the checkpoint from which the address can be repeated.
 func (w *Witness) watch(moment graph.Moment, address graph.Address) {
-	if w.before != nil || !w.wanted(moment, address) {
-		return
+	switch {
+	case moment == graph.Entering:
+		if address == w.At && w.At.Leaf().Node != "" { // an item is repeated in its map
+			w.keep(w.run.machine.Checkpoint())
+		}
+	case strings.HasPrefix(string(w.At), string(address)+"/") && w.before == nil: // what is further inside is left first
+		w.keep(w.run.machine.Checkpoint())
+	default:
+		// A branch or an item that is repeated alone leaves what the others gave.
+		if cp := w.run.machine.Checkpoint(); cp.Repeats(w.At) {
+			w.keep(cp)
+		}
 	}
-	cp := w.run.machine.Checkpoint()
-	cp.Activations = slices.DeleteFunc(cp.Activations, func(a graph.Activation) bool { return a.Phase == graph.PhaseSettled })
-	w.before = &cp
 }
 
-func (w *Witness) wanted(moment graph.Moment, address graph.Address) bool {
-	if moment == graph.Entering {
-		return address == w.At && w.At.Leaf().Node != "" // an item is repeated in its map
-	}
-	return strings.HasPrefix(string(w.At), string(address)+"/")
+// keep takes a checkpoint from the middle of a move, when what has settled is still
+// there.
+func (w *Witness) keep(cp graph.Checkpoint) {
+	cp.Activations = slices.DeleteFunc(cp.Activations, func(a graph.Activation) bool { return a.Phase == graph.PhaseSettled })
+	w.before = &cp
 }
 
 // Stood tells what was seen. It is asked once, when the replay has ended; at is the
