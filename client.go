@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/tidemill/tidemill/activities"
 )
@@ -19,6 +20,9 @@ type ClientOptions struct {
 	App *App
 	// Namespace is the Temporal client's. Zero means that the client is asked.
 	Namespace string
+	// DataConverter is the Temporal client's, for histories that are replayed here.
+	// Zero means the SDK's default.
+	DataConverter converter.DataConverter
 }
 
 // Client starts runs, answers their pauses and looks at them. It is safe for

@@ -26,6 +26,9 @@ const (
 
 	ErrTypeNoSearchAttribute = "no_search_attribute" // the namespace lacks one that a list needs
 
+	ErrTypeUnknownCore = "unknown_core" // the run's interpreter is newer than this program
+	ErrTypeNotReplayed = "not_replayed" // its history is not one that this program would write
+
 	ErrTypeUnknownDomain    = "unknown_domain"    // nobody has asked for a permit in it yet
 	ErrTypeInvalidAdmission = "invalid_admission" // what was asked of admission means nothing
 )

@@ -2,7 +2,6 @@ package tidemill
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -123,13 +122,6 @@ func (c *Client) polled(ctx context.Context, queue string) bool {
 func pollers(ctx context.Context, s workflowservice.WorkflowServiceClient, namespace, queue string, kind enumspb.TaskQueueType) (int, error) {
 	response, err := s.DescribeTaskQueue(ctx, describeQueue(namespace, queue, kind))
 	return len(response.GetPollers()), err
-}
-
-// Checkpoint is the whole state of a run as JSON. It needs a worker.
-func (c *Client) Checkpoint(ctx context.Context, id string) (json.RawMessage, error) {
-	var raw json.RawMessage
-	err := c.needAnswer(ctx, id, workflows.QueryCheckpoint, &raw)
-	return raw, err
 }
 
 // needAnswer puts a query for which there is no other source.

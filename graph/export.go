@@ -16,6 +16,10 @@ type Export struct {
 	WorkflowID string    `json:"workflow_id"`
 	RunID      string    `json:"run_id"` // the last run of its chain
 	Started    time.Time `json:"started,omitzero"`
+	// TaskQueue is the one the run had, and Options what else it was started with: its
+	// lane, and how it waits for permits. Both are absent in a child's.
+	TaskQueue string     `json:"task_queue,omitempty"`
+	Options   RunOptions `json:"options,omitzero"`
 	// Input is what the run was started with; absent: nothing.
 	Input      json.RawMessage `json:"input,omitempty"`
 	Checkpoint Checkpoint      `json:"checkpoint"`
