@@ -25,6 +25,8 @@ type ChildStart struct {
 	// Overflow and QueueTimeout are the parent's wishes to admission.
 	Overflow     Overflow `json:"overflow,omitempty"`
 	QueueTimeout Duration `json:"queue_timeout,omitzero"`
+	// Redriven is set when the run takes up an earlier one: what [Redrive] made of it.
+	Redriven *Export `json:"redriven,omitempty"`
 	// Map is set when the run carries out one map of its graph.
 	Map *MapStart `json:"map,omitempty"`
 	// Documents are handed over when no worker has the graph any more: the child's

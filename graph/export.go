@@ -2,7 +2,10 @@ package graph
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // ExportVersion is the version of [Export] that this code writes.
@@ -33,4 +36,35 @@ type Export struct {
 type ExportedChild struct {
 	Activation Address `json:"activation"` // that started it, in its parent
 	Export
+}
+
+// ParseExport reads an export, or a bare checkpoint as the query checkpoint gives it,
+// strictly enough that [Redrive] can trust its shape. The failure's type is
+// [ErrTypeInvalidCheckpoint].
+func ParseExport(raw json.RawMessage) (Export, *Failure) {
+	var shape struct {
+		Checkpoint json.RawMessage `json:"checkpoint"`
+	}
+	err := json.Unmarshal(raw, &shape)
+	if err == nil && value.KindOf(raw) != value.KindObject {
+		err = fmt.Errorf("it is %s", kindWord(value.KindOf(raw)))
+	}
+	if err != nil {
+		return Export{}, Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
+	}
+	if shape.Checkpoint == nil {
+		cp, failure := ParseCheckpoint(raw)
+		return Export{Version: ExportVersion, Checkpoint: cp}, failure
+	}
+	var e Export
+	if err = json.Unmarshal(raw, &e); err == nil {
+		err = recanonicalize(e.values()...)
+	}
+	if err != nil {
+		return Export{}, Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
+	}
+	if e.Version != ExportVersion {
+		return Export{}, Failf(ErrTypeInvalidCheckpoint, "the export's version is %d; this code reads %d", e.Version, ExportVersion)
+	}
+	return e, nil
 }

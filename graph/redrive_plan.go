@@ -17,6 +17,8 @@ type Redriving struct {
 	// Corrected says that another graph than the run's own is meant, so that another
 	// fingerprint is no mistake. What the run holds is then held against the graph.
 	Corrected bool
+	// Limit is how many bytes a run may carry; zero: [DefaultStateLimit].
+	Limit int
 }
 
 // RedrivePlan is what a redrive will do: what "starter redrive --dry-run" prints.
