@@ -9,10 +9,10 @@ import (
 // inherited is what a run inherits from the run that started it; nil for a run of
 // its own. Only a run with a parent may: what is inherited is trusted, documents
 // included.
-func inherited(in PinInput) (*graph.ChildStart, *graph.Failure) {
-	child, failure := ParseChildStart(in.Child)
-	if failure != nil || child == nil {
-		return nil, failure
+func inherited(in PinInput) (*graph.ChildStart, error) {
+	child, err := ParseChildStart(in.Child)
+	if err != nil || child == nil {
+		return nil, err
 	}
 	if !in.HasParent {
 		return nil, graph.Failf(graph.ErrTypeInvalidRunOptions,

@@ -7,9 +7,16 @@ import (
 	"github.com/tidemill/tidemill/graph/value"
 )
 
+// ChildStartVersion is the highest version of [ChildStart] that this code reads.
+const ChildStartVersion = 1
+
 // ChildStart is the third argument of a run that another one started: what the
 // child inherits. Stable: histories hold it.
 type ChildStart struct {
+	// Version is the lowest version that a reader must know to understand what is
+	// given; zero means 1. A new field that may be passed over does not raise it.
+	Version int `json:"version,omitempty"`
+
 	Fingerprint string   `json:"fingerprint"` // of the child's document
 	Root        string   `json:"root"`        // workflow id of the outermost run
 	Address     Address  `json:"address"`     // begins the addresses of all that the child does

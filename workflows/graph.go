@@ -44,7 +44,9 @@ func Graph(ctx workflow.Context, args converter.EncodedValues) (converter.RawVal
 type run struct {
 	info    *workflow.Info
 	pin     activities.Pin
+	input   json.RawMessage   // as given
 	child   *graph.ChildStart // what it inherits; nil for a run of its own
+	chain   chain             // the runs before this one
 	machine *graph.Machine
 	refused *graph.Report // of a run that could not begin
 
