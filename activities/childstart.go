@@ -46,6 +46,11 @@ func checkChildStart(s *graph.ChildStart) error {
 	if _, err := graph.ParseAddress(string(s.Address)); err != nil {
 		return err
 	}
+	if s.Redriven != nil {
+		if failure := s.Redriven.Canonicalize(); failure != nil {
+			return failure
+		}
+	}
 	for _, document := range s.Documents {
 		if document == nil {
 			return errors.New("documents holds null")

@@ -47,7 +47,10 @@ type Pin struct {
 	SearchAttributes []string          `json:"search_attributes,omitempty"`
 	Limits           graph.Limits      `json:"limits,omitzero"`
 	AdmissionDomain  string            `json:"admission_domain,omitempty"` // empty: no admission
-	Options          graph.RunOptions  `json:"options,omitzero"`           // without the spec, which is Document
+	// Options are without the spec, which is Document, and without the checkpoint.
+	Options graph.RunOptions `json:"options,omitzero"`
+	// Redriving is how a run takes up the earlier one whose checkpoint its options hold.
+	Redriving *graph.Redriving `json:"redriving,omitempty"`
 	// ContinueAt is how many events the run may have before it continues as new. Zero:
 	// it never does, as before there was such a number.
 	ContinueAt int `json:"continue_at,omitempty"`
@@ -86,6 +89,9 @@ func (a *Activities) pin(in PinInput, child *graph.ChildStart) (Pin, *graph.Fail
 	if failure != nil {
 		return Pin{}, failure
 	}
+	if child == nil && len(options.Checkpoint) > 0 {
+		return a.pinRedriven(in, options)
+	}
 	var bound bound
 	if child != nil {
 		bound, failure = a.findChild(in.Graph, child)
@@ -95,13 +101,17 @@ func (a *Activities) pin(in PinInput, child *graph.ChildStart) (Pin, *graph.Fail
 	if failure != nil {
 		return Pin{}, failure
 	}
-	options.Spec = nil
 	input, failure := checkInput(bound.document, in.Input, child)
 	if failure != nil {
 		return Pin{}, failure
 	}
 	if failure := a.checkSizes(bound.size, input, child); failure != nil {
 		return Pin{}, failure
+	}
+	if child != nil && child.Redriven != nil {
+		if failure := checkRedriven(bound, child); failure != nil {
+			return Pin{}, failure
+		}
 	}
 	pin := a.rules(options)
 	pin.Document, pin.Fingerprint, pin.Graphs = bound.document, bound.fingerprint, bound.graphs
@@ -130,6 +140,7 @@ func (a *Activities) pinAgain(in PinInput, carry *Carry) (Pin, error) {
 
 // rules is the part of a pin that does not hang on the graph.
 func (a *Activities) rules(options graph.RunOptions) Pin {
+	options.Spec, options.Checkpoint = nil, nil // large, and in history already
 	return Pin{
 		Core: Core, SearchAttributes: a.options.SearchAttributes, Limits: a.options.Limits, Options: options,
 		AdmissionDomain: a.options.admissionDomain(), ContinueAt: a.options.ContinueAt,

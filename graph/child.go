@@ -8,7 +8,8 @@ import (
 )
 
 // ChildStartVersion is the highest version of [ChildStart] that this code reads.
-const ChildStartVersion = 1
+//   - 2: Redriven, for a child that began anew would repeat what has committed.
+const ChildStartVersion = 2
 
 // ChildStart is the third argument of a run that another one started: what the
 // child inherits. Stable: histories hold it.

@@ -57,14 +57,23 @@ func ParseExport(raw json.RawMessage) (Export, *Failure) {
 		return Export{Version: ExportVersion, Checkpoint: cp}, failure
 	}
 	var e Export
-	if err = json.Unmarshal(raw, &e); err == nil {
-		err = recanonicalize(e.values()...)
-	}
-	if err != nil {
+	if err = json.Unmarshal(raw, &e); err != nil {
 		return Export{}, Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
 	}
-	if e.Version != ExportVersion {
-		return Export{}, Failf(ErrTypeInvalidCheckpoint, "the export's version is %d; this code reads %d", e.Version, ExportVersion)
+	if failure := e.Canonicalize(); failure != nil {
+		return Export{}, failure
 	}
 	return e, nil
+}
+
+// Canonicalize makes the values of an export canonical that was read as part of
+// something else. The failure's type is [ErrTypeInvalidCheckpoint].
+func (e *Export) Canonicalize() *Failure {
+	if e.Version != ExportVersion {
+		return Failf(ErrTypeInvalidCheckpoint, "the export's version is %d; this code reads %d", e.Version, ExportVersion)
+	}
+	if err := recanonicalize(e.values()...); err != nil {
+		return Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
+	}
+	return nil
 }

@@ -21,6 +21,7 @@ func (m *Machine) resume(now time.Time, node *Node, a *Activation) bool {
 		e.Input = []byte("{}")
 	}
 	e.Start = ChildStart{
+		Version:     2,
 		Fingerprint: child.Checkpoint.Fingerprint, Address: child.Checkpoint.prefix(), Redriven: &child,
 		Deadline: node.Deadline, Timeout: max(node.Timeout, 0), // none is negative
 	}
@@ -48,8 +49,16 @@ func (m *Machine) forgetResume(address Address) {
 func (cp *Checkpoint) resumeSize() int {
 	size := 0
 	for i := range cp.Resume {
-		c := &cp.Resume[i]
-		size += len(c.Input) + c.Checkpoint.size()
+		size += cp.Resume[i].Size()
+	}
+	return size
+}
+
+// Size is about how many bytes an export takes, without its documents.
+func (e *Export) Size() int {
+	size := len(e.Input) + e.Checkpoint.size()
+	for i := range e.Children {
+		size += e.Children[i].Size()
 	}
 	return size
 }
@@ -60,7 +69,7 @@ func (cp *Checkpoint) size() int {
 	size := cp.State.Size() + len(cp.Output) + cp.Child.size() + cp.resumeSize()
 	size += frame * (1 + len(cp.Activations) + len(cp.Answers) + len(cp.Rejected.Last))
 	for i := range cp.Activations {
-		size += cp.Activations[i].holds()
+		size += cp.Activations[i].holds() + cp.Activations[i].Failure.size()
 	}
 	return size
 }

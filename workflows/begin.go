@@ -45,8 +45,10 @@ func (r *run) begin(ctx workflow.Context, args converter.EncodedValues) *graph.F
 	case carry != nil:
 		r.goOn(plan, start, carry)
 		return nil
-	case len(r.pin.Options.Checkpoint) > 0:
-		return r.redrive(plan, start)
+	case r.pin.Redriving != nil:
+		return r.redrive(plan, start, given.options)
+	case r.child != nil && r.child.Redriven != nil:
+		return r.redriveChild(plan, start)
 	default:
 		return r.beginFresh(plan, start)
 	}
@@ -124,10 +126,39 @@ func (r *run) beginFresh(plan *graph.Plan, start graph.Start) *graph.Failure {
 	return nil
 }
 
-// redrive makes the machine of a run that takes up where a closed one stood. The
-// checkpoint is in r.pin.Options.Checkpoint.
-func (r *run) redrive(*graph.Plan, graph.Start) *graph.Failure {
-	return graph.Failf(graph.ErrTypeInvalidRunOptions, "this version cannot start a run from a checkpoint")
+// redrive makes the machine of a run that takes up where a closed one stood, as the
+// pin has found that it can be.
+func (r *run) redrive(plan *graph.Plan, start graph.Start, given json.RawMessage) *graph.Failure {
+	options, failure := graph.ParseRunOptions(given)
+	if failure != nil {
+		return failure
+	}
+	export, failure := graph.ParseExport(options.Checkpoint)
+	if failure != nil {
+		return failure
+	}
+	r.input = activities.RedrivenInput(r.input, export)
+	redriven, _, failure := graph.Redrive(plan, export, *r.pin.Redriving)
+	if failure != nil {
+		return failure
+	}
+	r.keepLane(&start, redriven.Checkpoint)
+	r.machine, failure = graph.Redriven(plan, redriven, start)
+	return failure
+}
+
+// redriveChild makes the machine of a child that goes on where an earlier one stood.
+func (r *run) redriveChild(plan *graph.Plan, start graph.Start) (failure *graph.Failure) {
+	r.machine, failure = graph.Redriven(plan, *r.child.Redriven, start)
+	return failure
+}
+
+// keepLane keeps the session of a run that goes on elsewhere, when it had one of its
+// own.
+func (r *run) keepLane(start *graph.Start, cp graph.Checkpoint) {
+	if r.child == nil && r.pin.Options.Lane.Session == "" {
+		start.Facts.Lane.Session = cp.Lineage
+	}
 }
 
 // lane is whose run it is: a child's is that of its root, and by default each root

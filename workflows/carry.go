@@ -56,6 +56,7 @@ func (p *parent) takeUp(carried *activities.CarriedParent) {
 
 // goOn makes the machine of a run that continues an earlier one.
 func (r *run) goOn(plan *graph.Plan, start graph.Start, carry *activities.Carry) {
+	r.keepLane(&start, carry.Checkpoint)
 	var failure *graph.Failure
 	if r.machine, failure = graph.Restore(plan, carry.Checkpoint, start); failure != nil {
 		blocked("the run cannot go on from where the earlier one stood", failure)
