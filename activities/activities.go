@@ -55,6 +55,9 @@ type Options struct {
 	AllowInlineSpecs bool
 	// SearchAttributes are those the server has; see [SearchAttributes].
 	SearchAttributes []string
+	// ContinueAt is how many events, with five for each open activity, a run has when it
+	// is to continue as new; sooner when the server suggests it. Zero means 5,000.
+	ContinueAt int
 	// StopGrace is how long actions go on undisturbed once the worker was told
 	// to stop. The worker's stop timeout should exceed it by five seconds.
 	StopGrace time.Duration
@@ -63,6 +66,9 @@ type Options struct {
 	Classifier permits.Classifier // what an attempt needs
 	Admitter   permits.Admitter   // who is asked for it
 }
+
+// defaultContinueAt is a tenth of the events that a server takes before it ends a run.
+const defaultContinueAt = 5_000
 
 // Activities are the activities of one worker. They are safe for concurrent use.
 type Activities struct {
@@ -90,6 +96,9 @@ func New(o Options) (*Activities, error) {
 	}
 	if o.Catalogue == nil {
 		o.Catalogue = NewCatalogue(o.Registry)
+	}
+	if o.ContinueAt <= 0 {
+		o.ContinueAt = defaultContinueAt
 	}
 	o.Limits = o.Limits.WithDefaults()
 	fetcher, err := newFetcher(o.HTTP)

@@ -1,25 +1,30 @@
 package activities
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/graph/value"
 )
 
 // ParseChildStart reads the third argument of a run that another one started,
-// its values canonical; nil when there is none. The failure's type is
-// invalid_run_options.
-func ParseChildStart(raw json.RawMessage) (*graph.ChildStart, *graph.Failure) {
+// its values canonical; nil when there is none. The error is a [graph.Failure] of the
+// type invalid_run_options, or [ErrNewer].
+//
+// A field that is not known here is passed over, for the parent may be run by a worker
+// of a later release; what must not be passed over comes with a higher version.
+func ParseChildStart(raw json.RawMessage) (*graph.ChildStart, error) {
 	if len(raw) == 0 || value.KindOf(raw) == value.KindNull {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
 	var start graph.ChildStart
-	err := strictly(raw, &start)
+	err := json.Unmarshal(raw, &start)
+	if err == nil && start.Version > graph.ChildStartVersion {
+		return nil, fmt.Errorf("%w: what the run inherits has version %d, and this one reads up to %d",
+			ErrNewer, start.Version, graph.ChildStartVersion)
+	}
 	if err == nil {
 		err = checkChildStart(&start)
 	}
@@ -40,6 +45,11 @@ func checkChildStart(s *graph.ChildStart) error {
 	}
 	if _, err := graph.ParseAddress(string(s.Address)); err != nil {
 		return err
+	}
+	if s.Redriven != nil {
+		if failure := s.Redriven.Canonicalize(); failure != nil {
+			return failure
+		}
 	}
 	for _, document := range s.Documents {
 		if document == nil {
@@ -116,17 +126,4 @@ func ParseForwardedAnswer(raw json.RawMessage) (graph.ForwardedAnswer, error) {
 		forwarded.Answer.Via = "signal"
 	}
 	return forwarded, nil
-}
-
-// strictly reads one JSON value; a field that v lacks is an error.
-func strictly(raw json.RawMessage, v any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(v); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one value")
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,13 +23,17 @@ type PinInput struct {
 	// the one that started it. HasParent says that there is one.
 	Child     json.RawMessage `json:"child,omitempty"`
 	HasParent bool            `json:"has_parent,omitempty"`
+	// Carry is the fourth payload, when there is one: what the earlier run of the
+	// chain left, whose run id is Continues.
+	Carry     json.RawMessage `json:"carry,omitempty"`
+	Continues string          `json:"continues,omitempty"`
 }
 
 // Pin is what a run binds itself to when it starts: the graph, and all that would
 // otherwise depend on the worker. It is recorded, so a worker that is configured
-// otherwise replays and finishes the run as it began. The input and what a child
-// inherits, which history holds already, are checked and not repeated. Stable:
-// histories hold it.
+// otherwise replays and finishes the run as it began. The input, what a child
+// inherits and what a continued run was left, documents included, which history holds
+// already, are checked and not repeated. Stable: histories hold it.
 type Pin struct {
 	// Failure is set when the run is refused; then nothing else is.
 	Failure *graph.Failure `json:"failure,omitempty"`
@@ -42,30 +47,50 @@ type Pin struct {
 	SearchAttributes []string          `json:"search_attributes,omitempty"`
 	Limits           graph.Limits      `json:"limits,omitzero"`
 	AdmissionDomain  string            `json:"admission_domain,omitempty"` // empty: no admission
-	Options          graph.RunOptions  `json:"options,omitzero"`           // without the spec, which is Document
+	// Options are without the spec, which is Document, and without the checkpoint.
+	Options graph.RunOptions `json:"options,omitzero"`
+	// Redriving is how a run takes up the earlier one whose checkpoint its options hold.
+	Redriving *graph.Redriving `json:"redriving,omitempty"`
+	// ContinueAt is how many events the run may have before it continues as new. Zero:
+	// it never does, as before there was such a number.
+	ContinueAt int `json:"continue_at,omitempty"`
 }
 
 // Pin is the local activity that begins a run. A refusal is a field, not an
 // error, so that it is recorded and a replay refuses as well.
 //
 // Repeats: it only reads; a run repeats it until its first task ends.
-// Final errors: none.
+// Final errors: none. What a later release wrote is for a worker of that release.
 func (a *Activities) Pin(_ context.Context, in PinInput) (Pin, error) {
-	pin, failure := a.pin(in)
-	if failure != nil {
-		return Pin{Failure: failure}, nil
+	carry, err := carried(in)
+	if err != nil {
+		return Pin{}, err
 	}
-	return pin, nil
+	if carry != nil {
+		return a.pinAgain(in, carry)
+	}
+	child, err := inherited(in)
+	if errors.Is(err, ErrNewer) {
+		return Pin{}, err
+	}
+	var failure *graph.Failure
+	if !errors.As(err, &failure) {
+		var pin Pin
+		if pin, failure = a.pin(in, child); failure == nil {
+			return pin, nil
+		}
+	}
+	return Pin{Failure: failure}, nil
 }
 
-func (a *Activities) pin(in PinInput) (Pin, *graph.Failure) {
+// pin binds a run that begins, by itself or as a child.
+func (a *Activities) pin(in PinInput, child *graph.ChildStart) (Pin, *graph.Failure) {
 	options, failure := graph.ParseRunOptions(in.Options)
 	if failure != nil {
 		return Pin{}, failure
 	}
-	child, failure := inherited(in)
-	if failure != nil {
-		return Pin{}, failure
+	if child == nil && len(options.Checkpoint) > 0 {
+		return a.pinRedriven(in, options)
 	}
 	var bound bound
 	if child != nil {
@@ -76,7 +101,6 @@ func (a *Activities) pin(in PinInput) (Pin, *graph.Failure) {
 	if failure != nil {
 		return Pin{}, failure
 	}
-	options.Spec = nil
 	input, failure := checkInput(bound.document, in.Input, child)
 	if failure != nil {
 		return Pin{}, failure
@@ -84,11 +108,43 @@ func (a *Activities) pin(in PinInput) (Pin, *graph.Failure) {
 	if failure := a.checkSizes(bound.size, input, child); failure != nil {
 		return Pin{}, failure
 	}
+	if child != nil && child.Redriven != nil {
+		if failure := checkRedriven(bound, child); failure != nil {
+			return Pin{}, failure
+		}
+	}
+	pin := a.rules(options)
+	pin.Document, pin.Fingerprint, pin.Graphs = bound.document, bound.fingerprint, bound.graphs
+	return pin, nil
+}
+
+// pinAgain binds a continued run: to the graph that its chain is bound to, and to the
+// rules of the worker that takes it up.
+func (a *Activities) pinAgain(in PinInput, carry *Carry) (Pin, error) {
+	options, failure := graph.ParseRunOptions(in.Options)
+	if failure != nil {
+		return Pin{}, failure
+	}
+	fingerprint, err := carry.Documents[0].Fingerprint()
+	if err != nil {
+		return Pin{}, err
+	}
+	if fingerprint != carry.Checkpoint.Fingerprint {
+		return Pin{}, fmt.Errorf("activities: the earlier run left another document than graph %q with the fingerprint %s",
+			carry.Checkpoint.Graph, carry.Checkpoint.Fingerprint)
+	}
+	pin := a.rules(options)
+	pin.Fingerprint = fingerprint
+	return pin, nil
+}
+
+// rules is the part of a pin that does not hang on the graph.
+func (a *Activities) rules(options graph.RunOptions) Pin {
+	options.Spec, options.Checkpoint = nil, nil // large, and in history already
 	return Pin{
-		Core: Core, Document: bound.document, Fingerprint: bound.fingerprint, Graphs: bound.graphs,
-		SearchAttributes: a.options.SearchAttributes, Limits: a.options.Limits, Options: options,
-		AdmissionDomain: a.options.admissionDomain(),
-	}, nil
+		Core: Core, SearchAttributes: a.options.SearchAttributes, Limits: a.options.Limits, Options: options,
+		AdmissionDomain: a.options.admissionDomain(), ContinueAt: a.options.ContinueAt,
+	}
 }
 
 // bound is the graph that a run binds itself to, with every graph it names.

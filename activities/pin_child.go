@@ -9,10 +9,10 @@ import (
 // inherited is what a run inherits from the run that started it; nil for a run of
 // its own. Only a run with a parent may: what is inherited is trusted, documents
 // included.
-func inherited(in PinInput) (*graph.ChildStart, *graph.Failure) {
-	child, failure := ParseChildStart(in.Child)
-	if failure != nil || child == nil {
-		return nil, failure
+func inherited(in PinInput) (*graph.ChildStart, error) {
+	child, err := ParseChildStart(in.Child)
+	if err != nil || child == nil {
+		return nil, err
 	}
 	if !in.HasParent {
 		return nil, graph.Failf(graph.ErrTypeInvalidRunOptions,
@@ -74,14 +74,14 @@ func same(d *graph.Document, meant graph.GraphRef) *graph.Failure {
 // checkInput makes the input of a run canonical. That of a map's own run is the
 // state of the graph, which no input schema is about.
 func checkInput(document *graph.Document, input json.RawMessage, child *graph.ChildStart) (json.RawMessage, *graph.Failure) {
-	if child == nil || child.Map == nil {
+	if child == nil || child.Map == nil && child.Redriven == nil {
 		return graph.CheckInput(document, input)
 	}
 	raw, failure := graph.CheckInput(&graph.Document{}, input)
 	if failure != nil {
 		return nil, failure
 	}
-	if documentNode(document, child.Map.Node) == nil {
+	if child.Map != nil && documentNode(document, child.Map.Node) == nil {
 		return nil, graph.Failf(graph.ErrTypeInvalidRunOptions, "graph %q has no map %q to run", document.ID, child.Map.Node)
 	}
 	return raw, nil

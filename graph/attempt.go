@@ -34,6 +34,9 @@ func (m *Machine) endRunning(now time.Time, a *Activation, e Ending) {
 		a.Heartbeat = e.Heartbeat
 	}
 	m.forgetChild(now, a)
+	if e.Kind != Interrupted {
+		m.forgetResume(a.Address)
+	}
 	switch e.Kind {
 	case Returned:
 		m.countAttempt(a, e)

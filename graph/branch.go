@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/tidemill/tidemill/graph/value"
@@ -15,9 +16,21 @@ type Branch struct {
 	Output  json.RawMessage `json:"output,omitempty"`
 	Delta   value.Object    `json:"delta,omitempty"`
 	Failure *Failure        `json:"failure,omitempty"`
+	// Mapping is what has become of the items of a map that did not complete, and
+	// Earlier the attempts of a child or a map: for a redrive.
+	Mapping *Mapping `json:"mapping,omitempty"`
+	Earlier int      `json:"earlier,omitempty"`
 	// Judged is set once the fork's policy has taken the branch's end into
 	// account.
 	Judged bool `json:"judged,omitempty"`
+}
+
+func cloneBranches(branches []Branch) []Branch {
+	c := slices.Clone(branches)
+	for i := range c {
+		c[i].Mapping = c[i].Mapping.clone()
+	}
+	return c
 }
 
 // settled reports whether the branch has ended.
@@ -108,7 +121,10 @@ func (m *Machine) settleInner(a *Activation, ended Branch) {
 	} else {
 		for i := range owner.Branches {
 			if b := &owner.Branches[i]; b.ID == a.Node {
-				ended.ID, ended.Address = b.ID, a.Address
+				ended.ID, ended.Address, ended.Earlier = b.ID, a.Address, a.Earlier
+				if ended.Status != BranchCompleted {
+					ended.Mapping = a.Mapping
+				}
 				*b = ended
 			}
 		}

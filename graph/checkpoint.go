@@ -36,6 +36,15 @@ type Checkpoint struct {
 	Rejected     Rejections     `json:"rejected,omitzero"`
 	Stopping     *Outcome       `json:"stopping,omitempty"` // why the run is being ended
 	Outcome      *Outcome       `json:"outcome,omitempty"`  // how it ended
+
+	// RedriveOf is the id of the run that this one takes up.
+	RedriveOf string `json:"redrive_of,omitempty"`
+	// Resume are children of that run which go on where they stood and have not been
+	// started yet.
+	Resume []ExportedChild `json:"resume,omitempty"`
+	// Gone are records of nodes that a corrected graph does not have. Another one may
+	// have them again, and goes on counting.
+	Gone []NodeRecord `json:"gone,omitempty"`
 }
 
 // NodeRecord is what a run remembers of a node it visited. Visits is the last
@@ -57,6 +66,7 @@ const (
 	NodeCompleted NodeStatus = "completed"
 	NodeFailed    NodeStatus = "failed"
 	NodeCancelled NodeStatus = "cancelled"
+	NodeUndone    NodeStatus = "undone" // a redrive begins before it, and it has not run again
 )
 
 // Activation is one visit of a node that has not been left yet.
@@ -70,8 +80,10 @@ type Activation struct {
 	// Checks counts the schemas that the input is known to fit; PhaseReady.
 	Checks int `json:"checks,omitempty"`
 
-	// Attempts that ended; the one under way is the next.
+	// Attempts that ended; the one under way is the next. Earlier counts the attempts of
+	// a child or a map that were made before a redrive: their addresses are taken.
 	Attempts      int          `json:"attempts,omitempty"`
+	Earlier       int          `json:"earlier,omitempty"`
 	Interruptions int          `json:"interruptions,omitempty"`
 	Missing       int          `json:"missing,omitempty"` // times no worker had the activity
 	Interrupted   Interruption `json:"interrupted,omitempty"`
@@ -108,6 +120,9 @@ type Activation struct {
 	Branches []Branch `json:"branches,omitempty"`
 	Verdict  Verdict  `json:"verdict,omitempty"`
 	Pause    *Pause   `json:"pause,omitempty"`
+	// Used is set by Rewind: the run has committed under this address since, so what
+	// runs here again is another visit.
+	Used    bool     `json:"used,omitempty"`
 	Offered  []Answer `json:"offered,omitempty"` // PhaseAnswered: being checked, in order
 	Answer   *Answer  `json:"answer,omitempty"`  // accepted; what follows is not decided yet
 }

@@ -47,7 +47,7 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		}
 		seen[a.Address] = true
 	}
-	if err := errors.Join(cp.checkForks(p), cp.checkMaps(p), cp.checkPermits(p)); err != nil {
+	if err := errors.Join(cp.checkForks(p), cp.checkMaps(p), cp.checkPermits(p), cp.checkResume(p)); err != nil {
 		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
 	}
 	return nil
@@ -86,12 +86,12 @@ func (a *Activation) check(p *Plan, child *ChildState, visits map[string]int) er
 	if node == nil {
 		return fmt.Errorf("node %q is not in the graph", a.Node)
 	}
-	if a.Checks < 0 || a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 {
+	if a.Checks < 0 || a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 || a.Earlier < 0 {
 		return fmt.Errorf("node %q has a negative counter", a.Node)
 	}
 	// A node whose input was refused has failed, or leads to the end, without
 	// its step having been taken.
-	if (a.Address == "") != (a.Phase == PhaseReady && a.Map == "") && a.Phase != PhaseFailed && a.Phase != PhaseEnding {
+	if a.Address == "" && (a.Phase != PhaseReady || a.Map != "") && a.Phase != PhaseFailed && a.Phase != PhaseEnding {
 		return fmt.Errorf("node %q is %s with address %q", a.Node, a.Phase, a.Address)
 	}
 	if a.Address != "" && a.Map == "" && !a.addressed(child, visits) {

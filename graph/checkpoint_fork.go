@@ -26,7 +26,7 @@ func (cp *Checkpoint) checkForks(p *Plan) error {
 		if a.Phase != PhaseForking && a.Branches == nil {
 			continue
 		}
-		if err := a.checkBranches(node, active); err != nil {
+		if err := a.checkBranches(p, node, active); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func (cp *Checkpoint) checkForks(p *Plan) error {
 
 // checkBranches holds what a fork remembers against its node. It takes the
 // branches it finds out of active.
-func (a *Activation) checkBranches(node *Node, active map[string]*Activation) error {
+func (a *Activation) checkBranches(p *Plan, node *Node, active map[string]*Activation) error {
 	if node.Type != TypeFork || len(a.Branches) != len(node.Branches) {
 		return fmt.Errorf("node %q has %d branches", a.Node, len(a.Branches))
 	}
@@ -56,6 +56,10 @@ func (a *Activation) checkBranches(node *Node, active map[string]*Activation) er
 		}
 		if err := b.check(a, active[b.ID]); err != nil {
 			return err
+		}
+		if b.Mapping != nil && (p.Node(b.ID).Type != TypeMap || b.Status == BranchActive || b.Status == BranchCompleted || b.Address == "" ||
+			b.Mapping.check() != nil || b.Mapping.count(BranchActive) > 0) {
+			return fmt.Errorf("branch %q has items", b.ID)
 		}
 		delete(active, b.ID)
 	}

@@ -26,8 +26,8 @@ func (cp *Checkpoint) checkMaps(p *Plan) error {
 	}
 	for i := range cp.Activations {
 		a := &cp.Activations[i]
-		if (a.Phase == PhaseMapping) != (a.Mapping != nil) {
-			return fmt.Errorf("map %q is %s without its items", a.Node, a.Phase)
+		if !a.mayMap(p.Node(a.Node)) {
+			return fmt.Errorf("node %q of type %s is %s, with or without items", a.Node, p.Node(a.Node).Type, a.Phase)
 		}
 		if a.Mapping == nil {
 			continue
@@ -58,6 +58,19 @@ func (cp *Checkpoint) checkMaps(p *Plan) error {
 	return nil
 }
 
+// mayMap reports whether the activation holds items where it must, and only where it
+// may: one that failed keeps them for a redrive, which enters it again with them.
+func (a *Activation) mayMap(node *Node) bool {
+	switch a.Phase {
+	case PhaseMapping:
+		return a.Mapping != nil
+	case PhaseFailed, PhaseReady, PhaseDeciding:
+		return a.Mapping == nil || node.Type == TypeMap && a.Address != "" && a.Mapping.count(BranchActive) == 0
+	default:
+		return a.Mapping == nil
+	}
+}
+
 // checkItem holds an item's activation against the map it belongs to.
 func (cp *Checkpoint) checkItem(a *Activation) error {
 	for i := range cp.Activations {
@@ -65,7 +78,7 @@ func (cp *Checkpoint) checkItem(a *Activation) error {
 		if owner.Address != a.Map || owner.Mapping == nil {
 			continue
 		}
-		if a.Node != ItemID(owner.Node) || a.Address != owner.Mapping.Base.Join(Segment{Item: a.Index}) {
+		if a.Node != ItemID(owner.Node) || a.Address != owner.Mapping.address(a.Index) {
 			return fmt.Errorf("address %q is not item %d of map %q", a.Address, a.Index, owner.Node)
 		}
 	}
@@ -93,8 +106,11 @@ func (mp *Mapping) check() error {
 		default:
 			return fmt.Errorf("item %d is %q", i, item.Status)
 		}
-		if item.Attempts < 0 || item.Value == nil {
+		if item.Attempts < 0 || item.Earlier < 0 || item.Value == nil {
 			return fmt.Errorf("item %d has no value", i)
+		}
+		if item.Base != "" && item.Base.Segments() == nil {
+			return fmt.Errorf("item %d has the base %q", i, item.Base)
 		}
 	}
 	return nil

@@ -38,16 +38,18 @@ func (cp *Checkpoint) values() []*json.RawMessage {
 		a := &cp.Activations[i]
 		all = append(all, &a.Input, &a.Output, &a.Args, &a.Returned)
 		failure(a.Failure)
-		for j := range a.Branches {
-			all = append(all, &a.Branches[j].Output)
-			failure(a.Branches[j].Failure)
-		}
-		if a.Mapping != nil {
-			for j := range a.Mapping.Items {
-				item := &a.Mapping.Items[j]
+		items := func(mp *Mapping) {
+			for j := range mp.len() {
+				item := &mp.Items[j]
 				all = append(all, &item.Value, &item.Output)
 				failure(item.Failure)
 			}
+		}
+		items(a.Mapping)
+		for j := range a.Branches {
+			all = append(all, &a.Branches[j].Output)
+			failure(a.Branches[j].Failure)
+			items(a.Branches[j].Mapping)
 		}
 		if a.Result != nil {
 			all = append(all, &a.Result.Output)
@@ -64,6 +66,18 @@ func (cp *Checkpoint) values() []*json.RawMessage {
 		if a.Answer != nil {
 			all = append(all, &a.Answer.Input)
 		}
+	}
+	for i := range cp.Resume {
+		all = append(all, cp.Resume[i].values()...)
+	}
+	return all
+}
+
+// values are the values that an export holds as JSON text, with its children's.
+func (e *Export) values() []*json.RawMessage {
+	all := append([]*json.RawMessage{&e.Input}, e.Checkpoint.values()...)
+	for i := range e.Children {
+		all = append(all, e.Children[i].values()...)
 	}
 	return all
 }

@@ -7,9 +7,17 @@ import (
 	"github.com/tidemill/tidemill/graph/value"
 )
 
+// ChildStartVersion is the highest version of [ChildStart] that this code reads.
+//   - 2: Redriven, for a child that began anew would repeat what has committed.
+const ChildStartVersion = 2
+
 // ChildStart is the third argument of a run that another one started: what the
 // child inherits. Stable: histories hold it.
 type ChildStart struct {
+	// Version is the lowest version that a reader must know to understand what is
+	// given; zero means 1. A new field that may be passed over does not raise it.
+	Version int `json:"version,omitempty"`
+
 	Fingerprint string   `json:"fingerprint"` // of the child's document
 	Root        string   `json:"root"`        // workflow id of the outermost run
 	Address     Address  `json:"address"`     // begins the addresses of all that the child does
@@ -25,6 +33,8 @@ type ChildStart struct {
 	// Overflow and QueueTimeout are the parent's wishes to admission.
 	Overflow     Overflow `json:"overflow,omitempty"`
 	QueueTimeout Duration `json:"queue_timeout,omitzero"`
+	// Redriven is set when the run takes up an earlier one: what [Redrive] made of it.
+	Redriven *Export `json:"redriven,omitempty"`
 	// Map is set when the run carries out one map of its graph.
 	Map *MapStart `json:"map,omitempty"`
 	// Documents are handed over when no worker has the graph any more: the child's

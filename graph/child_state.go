@@ -60,11 +60,7 @@ func (m *Machine) beChild(now time.Time, c *ChildStart) error {
 	for _, member := range m.cp.State {
 		m.cp.Child.Began.Set(member.Key, shortDigest(member.Value))
 	}
-	m.cp.Clock.limit(c.Left)
-	if c.Timeout > 0 && (!m.cp.Clock.Limited || c.Timeout < m.cp.Clock.Left) {
-		m.cp.Clock.limit(c.Timeout)
-		m.cp.Clock.Timeout = true
-	}
+	m.cp.Clock.limitChild(c)
 	if c.Map == nil {
 		return nil
 	}
@@ -80,6 +76,15 @@ func (m *Machine) beChild(now time.Time, c *ChildStart) error {
 	m.cp.Activations = []Activation{{Node: node.ID, Address: c.Address, Input: orNull(c.Map.Input)}}
 	m.openMap(now, node, &m.cp.Activations[0], mapping)
 	return nil
+}
+
+// limitChild bounds the budget of a child by what its parent grants.
+func (c *Clock) limitChild(s *ChildStart) {
+	c.limit(s.Left)
+	if s.Timeout > 0 && (!c.Limited || s.Timeout < c.Left) {
+		c.limit(s.Timeout)
+		c.Timeout = true
+	}
 }
 
 // limit bounds a budget that has not begun to run.

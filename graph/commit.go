@@ -59,7 +59,7 @@ func (m *Machine) outputSize(r *Result) int {
 // its document, its state, its output, and what its activations were given and
 // give. Given is what the activation itself would hold, output the run's.
 func (m *Machine) carry(a *Activation, state value.Object, given, output int) *Failure {
-	size := m.plan.Size + state.Size() + given + output + m.cp.Child.size()
+	size := m.plan.Size + state.Size() + given + output + m.cp.Child.size() + m.cp.resumeSize()
 	for i := range m.cp.Activations {
 		if other := &m.cp.Activations[i]; other != a {
 			size += other.holds()
@@ -82,7 +82,7 @@ func (a *Activation) holds() int {
 		size += len(a.Input)
 	}
 	for _, b := range a.Branches {
-		size += len(b.Output) + b.Delta.Size()
+		size += len(b.Output) + b.Delta.Size() + b.Mapping.size()
 	}
 	return size
 }

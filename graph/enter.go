@@ -23,12 +23,16 @@ func (m *Machine) enter(now time.Time, a *Activation, decider Decider) bool {
 	}
 	m.entering(a)
 	if node.Type == TypeFork { // costs no step; its branches do
-		m.address(a)
+		if a.Address == "" {
+			m.address(a)
+		}
 		a.Checks = 0
 		m.openFork(node, a)
 		return true
 	}
-	if a.Map == "" && !m.takeStep(now, a) { // a map costs one, whatever its length
+	// The items of a map cost nothing, whatever its length. What a redrive enters again
+	// has its address, and its step is taken.
+	if a.Map == "" && a.Address == "" && !m.takeStep(now, a) {
 		return true
 	}
 	a.Checks = 0

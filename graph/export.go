@@ -2,7 +2,10 @@ package graph
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // ExportVersion is the version of [Export] that this code writes.
@@ -37,4 +40,44 @@ type Export struct {
 type ExportedChild struct {
 	Activation Address `json:"activation"` // that started it, in its parent
 	Export
+}
+
+// ParseExport reads an export, or a bare checkpoint as the query checkpoint gives it,
+// strictly enough that [Redrive] can trust its shape. The failure's type is
+// [ErrTypeInvalidCheckpoint].
+func ParseExport(raw json.RawMessage) (Export, *Failure) {
+	var shape struct {
+		Checkpoint json.RawMessage `json:"checkpoint"`
+	}
+	err := json.Unmarshal(raw, &shape)
+	if err == nil && value.KindOf(raw) != value.KindObject {
+		err = fmt.Errorf("it is %s", kindWord(value.KindOf(raw)))
+	}
+	if err != nil {
+		return Export{}, Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
+	}
+	if shape.Checkpoint == nil {
+		cp, failure := ParseCheckpoint(raw)
+		return Export{Version: ExportVersion, Checkpoint: cp}, failure
+	}
+	var e Export
+	if err = json.Unmarshal(raw, &e); err != nil {
+		return Export{}, Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
+	}
+	if failure := e.Canonicalize(); failure != nil {
+		return Export{}, failure
+	}
+	return e, nil
+}
+
+// Canonicalize makes the values of an export canonical that was read as part of
+// something else. The failure's type is [ErrTypeInvalidCheckpoint].
+func (e *Export) Canonicalize() *Failure {
+	if e.Version != ExportVersion {
+		return Failf(ErrTypeInvalidCheckpoint, "the export's version is %d; this code reads %d", e.Version, ExportVersion)
+	}
+	if err := recanonicalize(e.values()...); err != nil {
+		return Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)
+	}
+	return nil
 }

@@ -104,8 +104,9 @@ func (m *Machine) startBranches(node *Node, a *Activation) bool {
 		b.Status, started = BranchActive, true
 		active++
 		m.cp.Activations = append(m.cp.Activations, Activation{
-			Node: b.ID, Phase: PhaseReady, Input: fork.Input, Fork: fork.Address,
+			Node: b.ID, Phase: PhaseReady, Input: fork.Input, Fork: fork.Address, Address: b.Address, Earlier: b.Earlier, Mapping: b.Mapping,
 		})
+		b.Mapping = nil
 	}
 	return started
 }

@@ -72,13 +72,7 @@ func New(p *Plan, s Start) (*Machine, error) {
 	if s.MaxSteps > 0 {
 		m.cp.StepsLeft = s.MaxSteps
 	}
-	budget := p.Document.Deadline
-	if s.Deadline != 0 {
-		budget = s.Deadline
-	}
-	if budget != 0 && budget != None {
-		m.cp.Clock = Clock{Limited: true, Left: budget}
-	}
+	m.cp.Clock = newClock(p, s.Deadline)
 	if s.Child != nil {
 		if err := m.beChild(s.Now, s.Child); err != nil {
 			return nil, err
@@ -192,6 +186,8 @@ func (cp *Checkpoint) clone() Checkpoint {
 	c.Answers = slices.Clone(cp.Answers)
 	c.Rejected.Last = slices.Clone(cp.Rejected.Last)
 	c.Forwards = slices.Clone(cp.Forwards)
+	c.Resume = slices.Clone(cp.Resume)
+	c.Gone = slices.Clone(cp.Gone)
 	if cp.Child != nil {
 		child := *cp.Child
 		child.Own = child.Own.Clone()
@@ -200,7 +196,7 @@ func (cp *Checkpoint) clone() Checkpoint {
 	for i := range c.Activations {
 		c.Activations[i].Loops = slices.Clone(c.Activations[i].Loops)
 		c.Activations[i].Offered = slices.Clone(c.Activations[i].Offered)
-		c.Activations[i].Branches = slices.Clone(c.Activations[i].Branches)
+		c.Activations[i].Branches = cloneBranches(c.Activations[i].Branches)
 		c.Activations[i].Mapping = c.Activations[i].Mapping.clone()
 		if child := c.Activations[i].Child; child != nil {
 			again := *child

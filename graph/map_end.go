@@ -29,6 +29,7 @@ func (m *Machine) closeMap(now time.Time, node *Node, a *Activation) {
 	case MapOpen:
 		a.Mapping, a.Returned, a.Phase = nil, mp.result(), PhaseDeciding
 		if tooDeep(a.Returned) {
+			a.Returned = nil
 			m.fail(a, Failf(ErrTypeInvalidOutput, "an item's output is nested too deep to be kept in a list; let the items give flatter ones"))
 		}
 	case MapExceeded:
@@ -49,13 +50,17 @@ func (m *Machine) closeMap(now time.Time, node *Node, a *Activation) {
 // failMap counts the attempt of a map that failed. In a run of its own that is
 // the parent's to do.
 func (m *Machine) failMap(now time.Time, a *Activation, e Ending) {
+	items := a.Mapping
 	a.Mapping = nil
 	if m.cp.Child.runsMap() {
 		m.fail(a, e.Failure)
-		return
+	} else {
+		m.countAttempt(a, e)
+		m.endFailed(now, a, e)
 	}
-	m.countAttempt(a, e)
-	m.endFailed(now, a, e)
+	if a.Phase == PhaseFailed { // a redrive does not repeat the items that committed
+		a.Mapping = items
+	}
 }
 
 // cutMap ends a map whose timeout is spent.

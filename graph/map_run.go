@@ -12,6 +12,13 @@ func (m *Machine) decideMap(now time.Time, node *Node, a *Activation, decider De
 	if a.Returned != nil {
 		return m.finishMap(a, decider)
 	}
+	if m.resume(now, node, a) {
+		return true
+	}
+	if a.Mapping != nil { // a redrive takes up the items of a map that had ended
+		m.openMap(now, node, a, a.Mapping)
+		return true
+	}
 	list, keys := node.Items, []string(nil)
 	if !literal(node.Items) || node.Key != nil {
 		d, ok := m.ask(a, decider, Question{Kind: AskItems, Scope: Scope{Input: a.Input}})
@@ -24,7 +31,7 @@ func (m *Machine) decideMap(now time.Time, node *Node, a *Activation, decider De
 		}
 		list, keys = d.Output, d.Keys
 	}
-	mapping, err := newMapping(a.Address.again(a.Attempts+1), list, keys)
+	mapping, err := newMapping(a.Address.again(a.Earlier+a.Attempts+1), list, keys)
 	switch {
 	case err != nil || value.KindOf(list) != value.KindArray:
 		m.fail(a, Failf(ErrTypeMapItemsInvalid, "items must give a list, and gave %s", value.KindOf(list)))
@@ -127,8 +134,8 @@ func (m *Machine) startItems(node *Node, a *Activation) bool {
 		mp.Items[i].Status, started = BranchActive, true
 		active++
 		m.cp.Activations = append(m.cp.Activations, Activation{
-			Node: ItemID(over.Node), Address: mp.Base.Join(Segment{Item: i}), Phase: PhaseReady,
-			Input: over.Input, Map: over.Address, Item: mp.Items[i].Value, Index: i,
+			Node: ItemID(over.Node), Address: mp.address(i), Phase: PhaseReady,
+			Input: over.Input, Map: over.Address, Item: mp.Items[i].Value, Index: i, Earlier: mp.Items[i].Earlier,
 		})
 	}
 	return started

@@ -25,6 +25,11 @@ type MapItem struct {
 	Output   json.RawMessage `json:"output,omitempty"`
 	Failure  *Failure        `json:"failure,omitempty"`
 	Attempts int             `json:"attempts,omitempty"`
+	// Earlier counts the attempts that were made before a redrive.
+	Earlier int `json:"earlier,omitempty"`
+	// Base begins the address instead of the mapping's, of an item that a redrive
+	// repeats although it had committed.
+	Base Address `json:"base,omitempty"`
 }
 
 // MapVerdict is why a map takes no more items up.
@@ -76,6 +81,24 @@ func (mp *Mapping) size() int {
 	return size
 }
 
+// base begins the address of an item.
+func (mp *Mapping) base(index int) Address {
+	if own := mp.Items[index].Base; own != "" {
+		return own
+	}
+	return mp.Base
+}
+
+// address is that of an item.
+func (mp *Mapping) address(index int) Address { return mp.base(index).Join(Segment{Item: index}) }
+
+func (mp *Mapping) len() int {
+	if mp == nil {
+		return 0
+	}
+	return len(mp.Items)
+}
+
 // count is how many items stand in a status.
 func (mp *Mapping) count(statuses ...BranchStatus) int {
 	n := 0
@@ -89,7 +112,7 @@ func (mp *Mapping) count(statuses ...BranchStatus) int {
 
 // settle keeps how an item ended.
 func (it *MapItem) settle(a *Activation, ended Branch) {
-	it.Status, it.Output, it.Failure, it.Attempts = ended.Status, ended.Output, ended.Failure, a.Attempts
+	it.Status, it.Output, it.Failure, it.Attempts, it.Earlier = ended.Status, ended.Output, ended.Failure, a.Attempts, a.Earlier
 }
 
 // exceeded reports whether more items failed than are tolerated; without a

@@ -29,6 +29,9 @@ func (m *Machine) decideChild(now time.Time, node *Node, a *Activation, decider 
 		m.fail(a, Failf(ErrTypeUnknownGraph, "the graph %q was not there when this one was linked", node.Workflow.Graph))
 		return true
 	}
+	if m.resume(now, node, a) {
+		return true
+	}
 	input := node.Input
 	switch {
 	case input == nil:
@@ -63,7 +66,9 @@ func (m *Machine) startChild(now time.Time, node *Node, a *Activation, e StartCh
 	e.Address, e.Node = a.Address, node
 	e.Start.Root, e.Start.Lineage, e.Start.Lane = m.root(), m.cp.Lineage, m.facts.Lane
 	e.Start.Overflow, e.Start.QueueTimeout = m.wishes.overflow, m.wishes.queueTimeout
-	e.Start.Address = a.Address.again(a.Attempts + 1)
+	if e.Start.Redriven == nil {
+		e.Start.Address = a.Address.again(a.Earlier + a.Attempts + 1)
+	}
 	if at := m.cp.Clock.Deadline; at != nil {
 		e.Start.Left = Duration(max(at.Sub(now), time.Nanosecond))
 	}
@@ -87,6 +92,7 @@ func (m *Machine) returnChild(a *Activation, r *Result) {
 	returned.Set("output", orNull(r.Output))
 	a.Returned = returned.Raw()
 	if tooDeep(a.Returned) {
+		a.Returned = nil
 		m.fail(a, Failf(ErrTypeInvalidOutput, "the child gave a value nested more than %d levels deep; let it give a flatter one", value.MaxDepth-1))
 	}
 }
@@ -113,6 +119,7 @@ func (m *Machine) finishChild(a *Activation, decider Decider) bool {
 func (m *Machine) Started(address Address, workflowID, runID string) {
 	if a := m.find(address); a != nil && a.Child != nil {
 		a.Child.WorkflowID, a.Child.RunID = workflowID, runID
+		m.forgetResume(address)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // RunOptions is the optional second payload of a run. An unknown field is
@@ -20,7 +22,8 @@ type RunOptions struct {
 	// MaxSteps replaces the graph's step budget; zero: the graph's.
 	MaxSteps int  `json:"max_steps,omitempty"`
 	Lane     Lane `json:"lane,omitzero"`
-	// Checkpoint and From start a run where an earlier one stood.
+	// Checkpoint starts a run where an earlier one stood: it is an [Export], or a bare
+	// [Checkpoint]. From is what to repeat of it; see [Redriving].
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
 	From       Address         `json:"from,omitempty"`
 	// Overflow and QueueTimeout say how nodes wait for permits that do not say so
@@ -61,8 +64,12 @@ func (o RunOptions) check() error {
 	switch {
 	case o.MaxSteps < 0:
 		return fmt.Errorf("max_steps is %d; give at least 1", o.MaxSteps)
-	case len(o.Checkpoint) > 0 || o.From != "":
-		return errors.New("checkpoint and from: this version cannot start a run from a checkpoint")
+	case len(o.Checkpoint) == 0 && o.From != "":
+		return errors.New("from says where an earlier run is taken up; give its checkpoint too")
+	case len(o.Checkpoint) > 0 && value.KindOf(o.Checkpoint) != value.KindObject:
+		return errors.New("checkpoint holds an exported run, or what the query checkpoint gives")
+	case o.From != "" && o.From.Segments() == nil:
+		return fmt.Errorf("from is %q, which is no address; write one as status shows it, such as ship#1", o.From)
 	case o.Overflow != "" && !slices.Contains(overflows(), Overflow(o.Overflow)):
 		return fmt.Errorf("overflow is %q; write queue to wait for a permit, or reject to fail without one", o.Overflow)
 	}

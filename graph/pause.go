@@ -99,7 +99,7 @@ func (m *Machine) alias(a *Activation, open []OpenPause) {
 			rest = string(open[i].ID)
 		}
 		if len(rest) >= len(a.Address) {
-			open[i].Alias = string(mapping.Base) + "/" + key + rest[len(a.Address):]
+			open[i].Alias = string(mapping.base(a.Index)) + "/" + key + rest[len(a.Address):]
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Plan struct {
 	forks       map[string]int    // the fork of each branch and each join that has one
 	items       map[string]*Node  // what maps run for each item, by ItemID
 	children    map[string]string // fingerprints of the graphs that workflow nodes run, by node
+	named       []*Document
 }
 
 // NewPlan indexes a compiled Document. It takes time and memory linear in the
@@ -32,7 +33,7 @@ func NewPlan(d *Document, named ...*Document) (*Plan, error) {
 	p := &Plan{
 		Document: d, Fingerprint: value.Digest(raw), Size: len(raw),
 		index: make(map[string]int, len(d.Nodes)), regions: map[int]region{},
-		forks: map[string]int{}, items: map[string]*Node{}, children: map[string]string{},
+		forks: map[string]int{}, items: map[string]*Node{}, children: map[string]string{}, named: named,
 	}
 	for i := range d.Nodes {
 		p.index[d.Nodes[i].ID] = i
@@ -92,6 +93,26 @@ func (p *Plan) Node(id string) *Node {
 		return p.items[id]
 	}
 	return &p.Document.Nodes[i]
+}
+
+// child is the plan of what a node runs in a run of its own: the graph of a workflow
+// node, or for a map this one.
+func (p *Plan) child(n *Node) (*Plan, error) {
+	if n.Type == TypeMap {
+		return p, nil
+	}
+	if n.Workflow == nil {
+		return nil, fmt.Errorf("graph: node %q runs no graph", n.ID)
+	}
+	if n.Workflow.Document != nil {
+		return NewPlan(n.Workflow.Document, p.named...)
+	}
+	for _, d := range p.named {
+		if d.ID == n.Workflow.Graph {
+			return NewPlan(d, p.named...)
+		}
+	}
+	return nil, fmt.Errorf("graph: the graph %q of node %q is not there", n.Workflow.Graph, n.ID)
 }
 
 // forkOf is the fork that a node is a branch or the join of; nil when there is

@@ -2,21 +2,23 @@ package graph
 
 import "time"
 
-// Redriving says how a run that has closed is taken up again.
+// Redriving says how a run that has closed is taken up again. Stable: histories hold it.
 type Redriving struct {
 	// From is the address of what is to be repeated, with everything behind it; empty:
 	// the run goes on where it stood. It may name an activation (ship#1), a branch of a
 	// fork or an item of a map that is still under way (each#1/17), also one that has
 	// committed, and any of these in a child (review#1/charge#1).
-	From Address
+	From Address `json:"from,omitempty"`
 	// Deadline is the new budget of running time; zero: the graph's. None: no limit.
-	Deadline Duration
+	Deadline Duration `json:"deadline,omitzero"`
 	// MaxSteps is the new budget of steps; zero: what is left of the old one.
-	MaxSteps int
-	Now      time.Time
+	MaxSteps int       `json:"max_steps,omitempty"`
+	Now      time.Time `json:"now"`
 	// Corrected says that another graph than the run's own is meant, so that another
 	// fingerprint is no mistake. What the run holds is then held against the graph.
-	Corrected bool
+	Corrected bool `json:"corrected,omitempty"`
+	// Limit is how many bytes a run may carry; zero: [DefaultStateLimit].
+	Limit int `json:"limit,omitempty"`
 }
 
 // RedrivePlan is what a redrive will do: what "starter redrive --dry-run" prints.

@@ -48,6 +48,7 @@ func (m *Machine) Overview() Report {
 		ID: m.facts.ID, RunID: m.facts.RunID, Graph: m.cp.Graph, Fingerprint: m.cp.Fingerprint,
 		Status: m.Status(), Steps: m.cp.Steps, Started: m.facts.Started,
 		Deadline: m.cp.Clock.Deadline, Rejected: m.cp.Rejected, Nodes: m.cp.Nodes,
+		RedriveOf: m.cp.RedriveOf,
 		Pauses: append([]OpenPause{}, m.Pauses()...), Waiting: []Waiting{},
 	}
 	for i := range m.cp.Activations {

@@ -84,7 +84,10 @@ func (m *Machine) frames(loops []LoopFrame, target string) []LoopFrame {
 func (m *Machine) fail(a *Activation, f *Failure) {
 	m.wake(a, true)
 	a.Phase, a.Failure, a.Result, a.Pause = PhaseFailed, m.locate(a, f), nil, nil
-	a.Args, a.Returned, a.Mapping, a.Child = nil, nil, nil, nil
+	a.Args, a.Mapping, a.Child = nil, nil, nil
+	if node := m.plan.Node(a.Node); node.Type != TypeWorkflow && node.Type != TypeMap {
+		a.Returned = nil // what a child or the items gave stays, for a redrive
+	}
 	m.mark(a, NodeFailed)
 }
 

@@ -125,6 +125,19 @@ func (m *Machine) cancelling() bool {
 	return false
 }
 
+// newClock is the budget of running time of a run that begins: what was given, or the
+// graph's.
+func newClock(p *Plan, given Duration) Clock {
+	budget := p.Document.Deadline
+	if given != 0 {
+		budget = given
+	}
+	if budget == 0 || budget == None {
+		return Clock{}
+	}
+	return Clock{Limited: true, Left: budget}
+}
+
 // runClock lets the clock run while anything of the run can move, and stand
 // still while the whole of it is paused.
 func (m *Machine) runClock(now time.Time) {

@@ -132,6 +132,9 @@ func (r *run) childSize(e graph.StartChild) int {
 	if e.Start.Map != nil {
 		size += len(e.Start.Map.Input) + len(e.Start.Map.Items)
 	}
+	if e.Start.Redriven != nil {
+		size += e.Start.Redriven.Size()
+	}
 	documents := e.Start.Documents
 	if e.Document != nil {
 		documents = r.documents(e.Document)

@@ -52,7 +52,9 @@ func execute(ctx workflow.Context, args converter.EncodedValues, w *Witness) (co
 type run struct {
 	info    *workflow.Info
 	pin     activities.Pin
+	input   json.RawMessage   // as given
 	child   *graph.ChildStart // what it inherits; nil for a run of its own
+	chain   chain             // the runs before this one
 	machine *graph.Machine
 	refused *graph.Report // of a run that could not begin
 
