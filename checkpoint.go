@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/converter"
 
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/workflows"
@@ -51,9 +51,6 @@ type export struct {
 	graph.Export
 
 	stood workflows.Stood
-	// from is where a redrive of it has to begin; empty: where it stands, which may be
-	// before the address that was asked for.
-	from graph.Address
 }
 
 // root exports a run that no other graph started.
@@ -83,8 +80,8 @@ func (x exporter) export(ctx context.Context, id, runID string, at graph.Address
 	if err != nil {
 		return export{}, err
 	}
-	e := export{from: at}
-	if e.stood, err = p.stood(at, x.client.converter()); err != nil {
+	var e export
+	if e.stood, err = p.stood(at, x.client.options.DataConverter); err != nil {
 		return export{}, err
 	}
 	e.Export = graph.Export{
@@ -95,7 +92,7 @@ func (x exporter) export(ctx context.Context, id, runID string, at graph.Address
 	if e.stood.Child == nil {
 		e.TaskQueue, e.Options = p.started().GetTaskQueue().GetName(), lasting(e.stood.Pin.Options)
 	}
-	if err := x.rewind(ctx, &e, p, at); err != nil {
+	if p, err = x.rewind(ctx, &e, p, at); err != nil {
 		return export{}, err
 	}
 	return e, x.children(ctx, &e, p, at)
@@ -107,96 +104,86 @@ func lasting(o graph.RunOptions) graph.RunOptions {
 }
 
 // rewind takes the export back to where an address can be repeated, when the run has
-// left it behind, through the runs before it.
-func (x exporter) rewind(ctx context.Context, e *export, p past, at graph.Address) error {
-	if at == "" || e.Checkpoint.Repeats(at) || holding(e.Checkpoint, at) != nil {
-		return nil
+// left it behind. It gives the run of the chain that stood there.
+func (x exporter) rewind(ctx context.Context, e *export, p past, at graph.Address) (past, error) {
+	if at == "" || e.Checkpoint.Repeats(at) || e.holder(p, at) != nil {
+		return p, nil
 	}
 	before := e.stood.Before
 	for before == nil && p.previous() != "" {
 		var err error
 		if p, err = x.client.past(ctx, p.id, p.previous()); err != nil {
-			return err
+			return p, err
 		}
-		stood, err := p.stood(at, x.client.converter())
+		stood, err := p.stood(at, x.client.options.DataConverter)
 		if err != nil {
-			return err
+			return p, err
 		}
 		before = stood.Before
 	}
 	if before == nil {
-		return unknownAddress(e.Export, at)
+		return p, unknownAddress(e.Export, at)
 	}
 	rewound, failure := graph.Rewind(e.Checkpoint, *before)
 	if failure != nil {
-		return refused(e.WorkflowID, failure)
+		return p, refused(e.WorkflowID, failure)
 	}
 	e.Checkpoint = rewound
-	if !rewound.Repeats(at) && holding(rewound, at) == nil {
-		e.from = "" // it stands just before
-	}
-	return nil
+	return p, nil
 }
 
-// holding is the activation whose child an address lies in; nil: none.
-func holding(cp graph.Checkpoint, at graph.Address) *graph.Activation {
-	for i := range cp.Activations {
-		if a := &cp.Activations[i]; a.Address != "" && inside(at, a.Address) && a.Mapping == nil {
-			return a
-		}
-	}
-	return nil
-}
-
-// inside reports whether an address lies below an activation, in whichever of its
-// attempts.
-func inside(at, activation graph.Address) bool {
-	rest, below := strings.CutPrefix(string(at), string(activation))
-	return below && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "~"))
-}
-
-// children adds the children of activations that have not settled. That of the
-// address is taken back as far as the address says.
-func (x exporter) children(ctx context.Context, e *export, p past, at graph.Address) error {
-	started := p.children()
-	for i := range e.Checkpoint.Activations {
-		a := &e.Checkpoint.Activations[i]
-		inIt := at != "" && a.Address != "" && inside(at, a.Address) && a.Mapping == nil
-		if a.Address == "" || !x.deep && !inIt {
-			continue
-		}
-		// The last attempt, unless another is asked for.
-		var id, runID string
-		for _, child := range started {
-			if belongs(child.GetWorkflowId(), e.root(), a.Address) &&
-				(!inIt || childHolds(child.GetWorkflowId(), e.root(), at)) {
-				id, runID = child.GetWorkflowId(), child.GetRunId()
+// holder is the child that an address lies in; nil: none that the checkpoint has not
+// left behind.
+func (e *export) holder(p past, at graph.Address) *commonpb.WorkflowExecution {
+	var found *commonpb.WorkflowExecution
+	children := p.children()
+	for _, place := range e.Checkpoint.Places() {
+		for _, child := range children {
+			if e.runs(child, place.Address) && e.holds(child, at) {
+				found = child
 			}
 		}
-		if id == "" {
+	}
+	return found
+}
+
+// children adds the children of what has not completed, the last attempt of each. That
+// of the address is taken back as far as the address says.
+func (x exporter) children(ctx context.Context, e *export, p past, at graph.Address) error {
+	var holder *commonpb.WorkflowExecution
+	if at != "" && !e.Checkpoint.Repeats(at) {
+		holder = e.holder(p, at)
+	}
+	started := p.children()
+	for _, place := range e.Checkpoint.Places() {
+		var last *commonpb.WorkflowExecution
+		for _, child := range started {
+			if e.runs(child, place.Address) && (x.deep && !place.Completed || child == holder) && last != holder {
+				last = child
+			}
+		}
+		if last == nil {
 			continue
 		}
 		below := graph.Address("")
-		if inIt {
+		if last == holder {
 			below = at
 		}
-		child, err := x.child(ctx, id, runID, below)
+		child, err := x.child(ctx, last, below)
 		if err != nil {
 			return err
 		}
-		if inIt {
-			e.from = child.from
+		if how := child.Checkpoint.Outcome; how != nil && how.Status == graph.StatusCompleted {
+			continue // nothing is left to do in it; it begins anew if it is wanted again
 		}
-		if child.Checkpoint.Outcome != nil && child.Checkpoint.Outcome.Status == graph.StatusCompleted {
-			continue // it has nothing left to do, and is started again if it is wanted again
-		}
-		e.Children = append(e.Children, graph.ExportedChild{Activation: a.Address, Export: child.Export})
+		e.Children = append(e.Children, graph.ExportedChild{Activation: place.Address, Export: child.Export})
 	}
 	return nil
 }
 
 // child exports a child. It stops with its parent, which may take it a moment.
-func (x exporter) child(ctx context.Context, id, runID string, at graph.Address) (export, error) {
+func (x exporter) child(ctx context.Context, of *commonpb.WorkflowExecution, at graph.Address) (export, error) {
+	id, runID := of.GetWorkflowId(), of.GetRunId()
 	if x.patience > 0 {
 		err := x.client.closedWithin(ctx, id, runID, x.patience)
 		if errors.Is(err, errNoTime) {
@@ -207,9 +194,18 @@ func (x exporter) child(ctx context.Context, id, runID string, at graph.Address)
 			return export{}, err
 		}
 	}
-	child, err := x.export(ctx, id, runID, at)
-	child.Input = nil // it stands in the checkpoint's own words
-	return child, err
+	return x.export(ctx, id, runID, at)
+}
+
+// runs reports whether a child is that of a place, in whichever of its attempts.
+func (e *export) runs(child *commonpb.WorkflowExecution, place graph.Address) bool {
+	rest, below := strings.CutPrefix(child.GetWorkflowId(), e.root()+"/"+string(place))
+	return below && (rest == "" || strings.HasPrefix(rest, "~") && !strings.Contains(rest, "/"))
+}
+
+// holds reports whether an address lies in a child.
+func (e *export) holds(child *commonpb.WorkflowExecution, at graph.Address) bool {
+	return strings.HasPrefix(e.root()+"/"+string(at), child.GetWorkflowId()+"/")
 }
 
 // root is the workflow id that the ids of all children begin with.
@@ -218,18 +214,6 @@ func (e *export) root() string {
 		return e.stood.Child.Root
 	}
 	return e.WorkflowID
-}
-
-// belongs reports whether a workflow id is that of a child of an activation, in any
-// attempt.
-func belongs(id, root string, activation graph.Address) bool {
-	rest, below := strings.CutPrefix(id, root+"/"+string(activation))
-	return below && (rest == "" || strings.HasPrefix(rest, "~"))
-}
-
-// childHolds reports whether an address lies in the child of a workflow id.
-func childHolds(id, root string, at graph.Address) bool {
-	return strings.HasPrefix(root+"/"+string(at), id+"/")
 }
 
 // unknownAddress says what there is instead.
@@ -268,9 +252,6 @@ func visits(cp graph.Checkpoint, node string) string {
 		return fmt.Sprintf("%s#1 to %s#%d", node, node, cp.Nodes[i].Visits)
 	}
 }
-
-// converter is how payloads are read.
-func (c *Client) converter() converter.DataConverter { return c.options.DataConverter }
 
 // closedRun is the latest run of an id, which must have closed.
 func (c *Client) closedRun(ctx context.Context, id string) (string, error) {

@@ -61,8 +61,13 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
+	return c.launch(ctx, s)
+}
+
+// launch starts what has been checked.
+func (c *Client) launch(ctx context.Context, s start) (Run, error) {
 	options := client.StartWorkflowOptions{
-		ID: s.id, TaskQueue: s.queue,
+		ID: s.id, TaskQueue: s.queue, Memo: s.memo(),
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
@@ -85,8 +90,8 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (Run, error) {
 		return Run{}, edgeErrorOf(s.id, err)
 	}
 	run := Run{ID: execution.GetID(), RunID: execution.GetRunID(), Graph: s.graph}
-	if s.compiled != nil && s.compiled.Linked() {
-		run.Fingerprint = s.compiled.Fingerprint
+	if s.linked {
+		run.Fingerprint = s.fingerprint
 	}
 	return run, nil
 }
@@ -94,28 +99,29 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (Run, error) {
 // start is a start that passed every check.
 type start struct {
 	graph, id, queue string
-	compiled         *graph.Compiled // nil: only the worker knows it
+	document         *graph.Document // nil: only the worker knows it
+	fingerprint      string          // of document, as far as it is known here
+	linked           bool            // so that fingerprint is the worker's too
 	input            json.RawMessage // canonical object
 	options          json.RawMessage // nil: none
+	earlier          *earlier        // the run it takes up; nil: it begins at the beginning
 }
 
 // check is the one place where starts are validated.
 func (c *Client) check(o StartOptions) (start, error) {
 	s := start{graph: o.Graph, id: o.ID, queue: o.TaskQueue}
-	var err error
-	if s.compiled, err = c.document(o); err != nil {
+	compiled, err := c.document(o)
+	if err != nil {
 		return s, err
 	}
-	if s.compiled != nil {
-		s.graph = s.compiled.Document.ID
-	}
+	s.know(compiled)
 	if s.queue == "" {
 		s.queue = c.options.TaskQueue
 	}
 	if s.id == "" {
 		s.id = s.graph + "-" + strings.ToLower(rand.Text()[:12])
 	}
-	if s.input, err = checkedInput(s.compiled, o.Input); err != nil {
+	if s.input, err = checkedInput(compiled, o.Input); err != nil {
 		return s, err
 	}
 	s.options, err = runOptions(o)
@@ -123,6 +129,14 @@ func (c *Client) check(o StartOptions) (start, error) {
 		err = checkID(s.id)
 	}
 	return s, err
+}
+
+// know takes down which graph will run.
+func (s *start) know(compiled *graph.Compiled) {
+	if compiled != nil {
+		s.document, s.fingerprint, s.linked = compiled.Document, compiled.Fingerprint, compiled.Linked()
+		s.graph = compiled.Document.ID
+	}
 }
 
 // document is what will run, as far as it is known here.

@@ -117,8 +117,8 @@ func (w *Witness) catchUp(at time.Time) {
 	if r.machine.Outcome() != nil {
 		return
 	}
-	events := append(r.told, r.events...)
-	r.told, r.events = nil, nil
+	events := append(r.told, r.happened...)
+	r.told, r.happened = nil, nil
 	for _, event := range events {
 		event(at)
 	}

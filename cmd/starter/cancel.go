@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -37,31 +35,4 @@ func (p *program) cancelCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "kept in the run's history")
 	return cmd
-}
-
-func (p *program) checkpointCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "checkpoint ID",
-		Short: "Print the whole state of a run as JSON",
-		Args:  exactly(1, "the id of a run"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withRuns(cmd.Context(), func(runs *tidemill.Client) error {
-				raw, err := runs.Checkpoint(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return p.printRaw(raw)
-			})
-		},
-	}
-}
-
-// printRaw prints JSON text in whatever format: it has no other form.
-func (p *program) printRaw(raw json.RawMessage) error {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, raw, "", "  "); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(p.out, indented.String())
-	return err
 }

@@ -133,7 +133,8 @@ func exitOf(errorType string) int {
 func refusesStart(errorType string) bool {
 	return slices.Contains([]string{
 		graph.ErrTypeInvalidDocument, graph.ErrTypeUnknownGraph, graph.ErrTypeInvalidRunOptions,
-		graph.ErrTypeInputSchema, graph.ErrTypeRetryPolicy,
+		graph.ErrTypeInputSchema, graph.ErrTypeRetryPolicy, graph.ErrTypeInvalidCheckpoint, graph.ErrTypeCheckpointWorkflow,
+		graph.ErrTypeCheckpointDefinition, graph.ErrTypeCheckpointComplete,
 	}, errorType)
 }
 

@@ -79,7 +79,7 @@ func (p *program) command() *cobra.Command {
 	root.AddCommand(
 		p.validateCommand(), p.describeCommand(), p.renderCommand(), p.schemaCommand(), p.runCommand(), p.statusCommand(),
 		p.awaitCommand(), p.watchCommand(), p.listCommand(), p.resumeCommand(), p.cancelCommand(), p.checkpointCommand(),
-		p.admissionCommand(), p.doctorCommand(),
+		p.redriveCommand(), p.admissionCommand(), p.doctorCommand(),
 	)
 	return root
 }
@@ -117,6 +117,11 @@ func (p *program) print(v any, text func(io.Writer)) error {
 		text(p.out)
 		return nil
 	}
+	return p.printJSON(v)
+}
+
+// printJSON writes v as JSON, whatever the format.
+func (p *program) printJSON(v any) error {
 	encoder := json.NewEncoder(p.out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
