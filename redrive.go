@@ -157,6 +157,9 @@ func (c *Client) taken(ctx context.Context, id, latest string, o RedriveOptions)
 	switch {
 	case failure != nil:
 		return export{}, refused(id, failure)
+	case parsed.Checkpoint.Version != graph.CheckpointVersion || !graph.ValidID(parsed.Checkpoint.Graph):
+		return export{}, refused(id, graph.Failf(graph.ErrTypeInvalidCheckpoint,
+			"not a run as data: it has no checkpoint of version %d that names a graph; make one with starter checkpoint --deep, and do not edit it", graph.CheckpointVersion))
 	case parsed.Checkpoint.Child != nil:
 		return export{}, throughRoot(id, parsed.Checkpoint.Child.Root, parsed.Checkpoint.Child.Prefix, o.From)
 	case parsed.WorkflowID != "" && parsed.WorkflowID != id:
@@ -195,7 +198,11 @@ func (c *Client) planned(s *start, e export, o RedriveOptions) (*graph.RedrivePl
 		From: o.From, Deadline: graph.Duration(o.Deadline), MaxSteps: o.MaxSteps, Now: e.Started,
 		Corrected: o.Spec != nil, Limit: max(e.stood.Pin.Limits.State, maxLimit),
 	})
-	if failure != nil {
+	switch {
+	case failure != nil && failure.Type == graph.ErrTypeCheckpointComplete:
+		return nil, refused(s.id, graph.Failf(failure.Type,
+			"the run has completed, and nothing is left to do; to repeat a part of it, name its address as --from (From)"))
+	case failure != nil:
 		return nil, refused(s.id, failure)
 	}
 	return &planned, nil

@@ -28,12 +28,18 @@ type world struct {
 // setup starts a worker of the graphs in testdata on a queue of the test's own.
 func setup(t *testing.T, files ...string) world {
 	t.Helper()
-	server := shared.Server(t)
-	w := world{server: server, queue: server.TaskQueue(t)}
 	app := tidemill.NewApp()
 	for _, file := range files {
 		app.AddGraphs("testdata/" + file)
 	}
+	return setupApp(t, app)
+}
+
+// setupApp starts a worker of an App on a queue of the test's own.
+func setupApp(t *testing.T, app *tidemill.App) world {
+	t.Helper()
+	server := shared.Server(t)
+	w := world{server: server, queue: server.TaskQueue(t)}
 	worker, err := tidemill.NewWorker(t.Context(), server.Client(t), app, tidemill.WorkerOptions{TaskQueue: w.queue, StopGrace: -1})
 	require.NoError(t, err)
 	require.NoError(t, worker.Start())

@@ -47,7 +47,7 @@ func TestStory(t *testing.T) {
 
 	r = w.call(t, "checkpoint", id)
 	require.Equal(t, exitCompleted, r.code)
-	require.Equal(t, map[string]any{"order": "7"}, r.document(t)["state"])
+	require.Equal(t, map[string]any{"order": "7"}, r.document(t)["checkpoint"].(map[string]any)["state"])
 
 	r = w.call(t, "resume", id, "--input", `{"approved":1}`, "--output", "json")
 	require.Equal(t, exitFailed, r.code)
