@@ -289,7 +289,8 @@ func ExampleClient_Cancel() {
 	// already_terminal
 }
 
-// Checkpoint is the whole state of a run, open or closed.
+// Checkpoint is a run as data, open or closed. Kept as JSON it can be redriven when the
+// run itself is gone.
 func ExampleClient_Checkpoint() {
 	c := dial()
 	defer c.Close()
@@ -303,19 +304,13 @@ func ExampleClient_Checkpoint() {
 	if _, err := runs.Await(ctx, "order-7", tidemill.AwaitOptions{}); err != nil {
 		log.Panic(err)
 	}
-	raw, err := runs.Checkpoint(ctx, "order-7")
+	export, err := runs.Checkpoint(ctx, "order-7", tidemill.CheckpointOptions{})
 	if err != nil {
 		log.Panic(err)
 	}
-	var checkpoint struct {
-		Graph string
-		State json.RawMessage
-	}
-	if err := json.Unmarshal(raw, &checkpoint); err != nil {
-		log.Panic(err)
-	}
-	fmt.Println(checkpoint.Graph, string(checkpoint.State))
-	// Output: approval {"order":"7"}
+	order, _ := export.Checkpoint.State.Get("order")
+	fmt.Println(export.WorkflowID, export.Checkpoint.Graph, string(order))
+	// Output: order-7 approval "7"
 }
 
 // Picture draws the graph with the run in it, for wherever Mermaid is shown.
