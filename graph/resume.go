@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // resume starts the child that an earlier run of an activation had, where it stood,
@@ -16,6 +18,10 @@ func (m *Machine) resume(now time.Time, node *Node, a *Activation) bool {
 		return false
 	}
 	child := m.cp.Resume[i].Export
+	if child.completed() {
+		m.takeResult(a, child.Checkpoint)
+		return true
+	}
 	e := StartChild{Graph: child.Checkpoint.Graph, Input: child.Input}
 	if e.Input == nil {
 		e.Input = []byte("{}")
@@ -32,6 +38,19 @@ func (m *Machine) resume(now time.Time, node *Node, a *Activation) bool {
 	}
 	m.startChild(now, node, a, e)
 	return true
+}
+
+// takeResult gives an activation what its child gave in an earlier run.
+func (m *Machine) takeResult(a *Activation, child Checkpoint) {
+	m.forgetResume(a.Address)
+	given := (&Machine{cp: child}).ChildResult()
+	changed, err := value.ParseObject(given.Changed)
+	if err != nil {
+		m.fail(a, Failf(ErrTypeInvalidOutput, "what the child changed cannot be read: %v", err))
+		return
+	}
+	a.Attempts++
+	m.returnChild(a, &Result{Output: given.Output, Delta: changed})
 }
 
 func (m *Machine) resumed(address Address) int {
