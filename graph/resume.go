@@ -128,16 +128,22 @@ func (cp *Checkpoint) runners() map[Address]string {
 		for _, b := range a.Branches {
 			if b.Address != "" && b.Status == BranchUnstarted {
 				nodes[b.Address] = b.ID
+				b.Mapping.waiting(nodes, b.ID)
 			}
 		}
-		for j := range a.Mapping.len() {
-			if a.Mapping.Items[j].Status == BranchUnstarted {
-				nodes[a.Mapping.address(j)] = ItemID(a.Node)
-			}
-		}
+		a.Mapping.waiting(nodes, a.Node)
 	}
 	delete(nodes, "")
 	return nodes
+}
+
+// waiting adds the items that are not started.
+func (mp *Mapping) waiting(nodes map[Address]string, mapID string) {
+	for i := range mp.len() {
+		if mp.Items[i].Status == BranchUnstarted {
+			nodes[mp.address(i)] = ItemID(mapID)
+		}
+	}
 }
 
 // check holds a child's address against the activation that it belongs to.
