@@ -123,8 +123,8 @@ type Activation struct {
 	// Used is set by Rewind: the run has committed under this address since, so what
 	// runs here again is another visit.
 	Used    bool     `json:"used,omitempty"`
-	Offered  []Answer `json:"offered,omitempty"` // PhaseAnswered: being checked, in order
-	Answer   *Answer  `json:"answer,omitempty"`  // accepted; what follows is not decided yet
+	Offered []Answer `json:"offered,omitempty"` // PhaseAnswered: being checked, in order
+	Answer  *Answer  `json:"answer,omitempty"`  // accepted; what follows is not decided yet
 }
 
 // LoopFrame counts the turns of a loop that an activation is inside of.

@@ -16,7 +16,7 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 	case cp.Fingerprint != p.Fingerprint:
 		return Failf(ErrTypeCheckpointDefinition, "the checkpoint was taken under another version of graph %q", cp.Graph)
 	case cp.Outcome != nil && cp.Outcome.Status == StatusCompleted:
-		return Failf(ErrTypeCheckpointComplete, "the run has completed; nothing is left to do")
+		return Failf(ErrTypeCheckpointComplete, "the run has completed, and nothing is left to do; to repeat a part of it, say from which address")
 	case cp.Steps < 0 || cp.StepsLeft < 0:
 		return Failf(ErrTypeInvalidCheckpoint, "negative steps")
 	}

@@ -64,14 +64,8 @@ func (s *story) runAhead() {
 func (s *story) checkBooks() {
 	s.t.Helper()
 	cp := s.m.Checkpoint()
-	visits := 0
-	for _, n := range cp.Nodes {
-		if s.compiled.Plan.Node(n.Node).Type != graph.TypeFork {
-			visits += n.Visits
-		}
-	}
 	if cp.Child == nil || !cp.Child.Map { // whose one step its parent took
-		require.Equal(s.t, visits, cp.Steps, "every step is the visit of a node other than a fork")
+		require.Equal(s.t, s.visits(cp), cp.Steps-s.again, "every step is the visit of a node other than a fork")
 	}
 	budget := s.compiled.Document.MaxSteps
 	if s.start.MaxSteps > 0 {
@@ -79,6 +73,9 @@ func (s *story) checkBooks() {
 	}
 	if child := s.start.Child; child != nil && child.MaxSteps > 0 {
 		budget = child.MaxSteps
+	}
+	if s.budget > 0 {
+		budget = s.budget
 	}
 	require.Equal(s.t, budget, cp.Steps+cp.StepsLeft, "a step was lost or won")
 	s.checkMaps(cp)
@@ -94,6 +91,17 @@ func (s *story) checkBooks() {
 	require.False(s.t, limited && deadline.Before(s.now), "the deadline has passed unnoticed")
 	require.True(s.t, len(s.kids) > 0 || len(s.open) > 0 || len(s.timers) > 0 || len(s.m.Pauses()) > 0 || len(s.gate.waiting(s.m)) > 0,
 		"nothing is open, nothing will happen: %s", text(s.t, cp))
+}
+
+// visits are those of all nodes but forks.
+func (s *story) visits(cp graph.Checkpoint) int {
+	visits := 0
+	for _, n := range append(cp.Nodes, cp.Gone...) {
+		if node := s.compiled.Plan.Node(n.Node); node == nil || node.Type != graph.TypeFork {
+			visits += n.Visits
+		}
+	}
+	return visits
 }
 
 // checkMaps holds every open map against its window and the order of its list.

@@ -46,7 +46,7 @@ func (s *story) startChild(e graph.StartChild) {
 	}
 	k := &kid{of: e.Address, start: e.Start, story: child}
 	s.kids = append(s.kids, k)
-	if e.Start.Map == nil {
+	if e.Start.Map == nil && e.Start.Redriven == nil {
 		if _, failure := graph.CheckInput(compiled.Document, e.Input); failure != nil {
 			k.refuse(failure)
 			return
@@ -56,6 +56,12 @@ func (s *story) startChild(e graph.StartChild) {
 	require.NoError(s.t, err)
 	child.decider = evaluator
 	child.start.Admission = child.gate != nil
+	if e.Start.Redriven != nil {
+		s.m.Started(e.Address, child.start.Facts.ID, "r")
+		child.takeUp(carriedOver(s.t, *e.Start.Redriven))
+		child.advance()
+		return
+	}
 	child.m, err = graph.New(compiled.Plan, child.start)
 	require.NoError(s.t, err)
 	child.perform(child.m.Effects())

@@ -46,6 +46,8 @@ type story struct {
 	watch    func() // called after each batch of decisions
 	batch    int    // decisions per batch
 	restores bool   // restore the machine from its checkpoint before every event
+	again    int    // steps that a redrive took, without a visit
+	budget   int    // steps in all, after a redrive
 
 	seen  []string // inputs: of tasks "node input", of decisions "node? input"
 	tasks []graph.Task

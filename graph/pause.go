@@ -120,7 +120,9 @@ func (m *Machine) openPauseNode(now time.Time, node *Node, a *Activation, decide
 		if !m.finish(a, decider, answer, answer) {
 			return false
 		}
-		a.Answer = nil
+		if a.Phase != PhaseFailed { // a redrive must know that it has been answered
+			a.Answer = nil
+		}
 		return true
 	}
 	request := PauseRequest{

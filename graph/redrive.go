@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Redrive makes of a run that has closed the run that takes it up: an export that
 // [Redriven] starts (its checkpoint holds the children that go on), and what that
 // means. The export may be of a run that failed, timed out, was cancelled, was
@@ -200,7 +202,7 @@ func (r *redriver) rerun(a *Activation, why string) {
 		Map: a.Map, Item: a.Item, Index: a.Index, Earlier: a.Earlier + a.attemptsBegun(node),
 	}
 	switch {
-	case a.Used && !r.hasChild(a), failed && a.Answer != nil:
+	case a.Used && !r.hasChild(a), failed && r.answered(a):
 		r.renew(&next)
 	case a.Address == "": // its step is not taken yet
 	case a.Returned != nil && (node.Type == TypeWorkflow || node.Type == TypeMap):
@@ -220,6 +222,14 @@ func (r *redriver) rerun(a *Activation, why string) {
 		return
 	}
 	r.repeat(PlannedStep{Node: a.Node, Address: address, Why: why})
+}
+
+// answered reports whether the pause of an activation has been answered, so that the
+// approval is used up.
+func (r *redriver) answered(a *Activation) bool {
+	return a.Answer != nil || slices.ContainsFunc(r.m.cp.Answers, func(given AnswerRecord) bool {
+		return given.PauseID == a.Address && a.Address != "" && given.Closed == ClosedAnswered
+	})
 }
 
 // renew gives an activation that has an address another one: a branch or a node its

@@ -45,8 +45,6 @@ func (r *redriver) child(c *ExportedChild) *Failure {
 		dropped.Why = "a child of what does not run again"
 	case r.how.From == c.Activation:
 		dropped.Why = "the child: it begins anew"
-	case c.Checkpoint.Outcome != nil && c.Checkpoint.Outcome.Status == StatusCompleted:
-		dropped.Why = "the child: it has completed, and what it gave was not taken"
 	}
 	if dropped.Why != "" {
 		r.drop(dropped)
@@ -54,6 +52,9 @@ func (r *redriver) child(c *ExportedChild) *Failure {
 	}
 	if err := c.check(); err != nil {
 		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
+	}
+	if c.completed() {
+		return r.takeResult(c)
 	}
 	plan, err := r.m.plan.child(node)
 	if err != nil {
@@ -66,6 +67,27 @@ func (r *redriver) child(c *ExportedChild) *Failure {
 		return &in
 	}
 	r.m.cp.Resume = append(r.m.cp.Resume, redriven)
+	return nil
+}
+
+// completed reports whether the child has given its result. Its parent may not have
+// heard of it.
+func (e *Export) completed() bool {
+	return e.Checkpoint.Outcome != nil && e.Checkpoint.Outcome.Status == StatusCompleted
+}
+
+// takeResult keeps what a child gave that has completed.
+func (r *redriver) takeResult(c *ExportedChild) *Failure {
+	if r.how.From.within(c.Activation) {
+		return r.unknownFrom()
+	}
+	r.reuse(PlannedStep{Address: c.Activation, Why: "its child has completed; what that gave is taken"})
+	kept := ExportedChild{Activation: c.Activation, Export: Export{Version: ExportVersion, WorkflowID: c.WorkflowID, RunID: c.RunID}}
+	kept.Checkpoint = Checkpoint{
+		Version: c.Checkpoint.Version, Graph: c.Checkpoint.Graph, Fingerprint: c.Checkpoint.Fingerprint, Lineage: c.Checkpoint.Lineage,
+		State: c.Checkpoint.State, Child: c.Checkpoint.Child, Outcome: c.Checkpoint.Outcome,
+	}
+	r.m.cp.Resume = append(r.m.cp.Resume, kept)
 	return nil
 }
 

@@ -36,7 +36,9 @@ func (r *redriver) checked(format string, args ...any) {
 }
 
 // unfit is a refusal of a corrected graph.
-func unfit(format string, args ...any) *Failure { return Failf(ErrTypeCheckpointDefinition, format, args...) }
+func unfit(format string, args ...any) *Failure {
+	return Failf(ErrTypeCheckpointDefinition, format, args...)
+}
 
 func (r *redriver) correctActivation(a *Activation) *Failure {
 	node := r.m.plan.Node(a.Node)

@@ -49,7 +49,7 @@ func (m *Machine) Overview() Report {
 		Status: m.Status(), Steps: m.cp.Steps, Started: m.facts.Started,
 		Deadline: m.cp.Clock.Deadline, Rejected: m.cp.Rejected, Nodes: m.cp.Nodes,
 		RedriveOf: m.cp.RedriveOf,
-		Pauses: append([]OpenPause{}, m.Pauses()...), Waiting: []Waiting{},
+		Pauses:    append([]OpenPause{}, m.Pauses()...), Waiting: []Waiting{},
 	}
 	for i := range m.cp.Activations {
 		if w, ok := m.waiting(&m.cp.Activations[i]); ok {

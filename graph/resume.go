@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidemill/tidemill/graph/value"
 )
 
 // resume starts the child that an earlier run of an activation had, where it stood,
@@ -16,6 +18,10 @@ func (m *Machine) resume(now time.Time, node *Node, a *Activation) bool {
 		return false
 	}
 	child := m.cp.Resume[i].Export
+	if child.completed() {
+		m.takeResult(a, child.Checkpoint)
+		return true
+	}
 	e := StartChild{Graph: child.Checkpoint.Graph, Input: child.Input}
 	if e.Input == nil {
 		e.Input = []byte("{}")
@@ -32,6 +38,19 @@ func (m *Machine) resume(now time.Time, node *Node, a *Activation) bool {
 	}
 	m.startChild(now, node, a, e)
 	return true
+}
+
+// takeResult gives an activation what its child gave in an earlier run.
+func (m *Machine) takeResult(a *Activation, child Checkpoint) {
+	m.forgetResume(a.Address)
+	given := (&Machine{cp: child}).ChildResult()
+	changed, err := value.ParseObject(given.Changed)
+	if err != nil {
+		m.fail(a, Failf(ErrTypeInvalidOutput, "what the child changed cannot be read: %v", err))
+		return
+	}
+	a.Attempts++
+	m.returnChild(a, &Result{Output: given.Output, Delta: changed})
 }
 
 func (m *Machine) resumed(address Address) int {
@@ -109,16 +128,22 @@ func (cp *Checkpoint) runners() map[Address]string {
 		for _, b := range a.Branches {
 			if b.Address != "" && b.Status == BranchUnstarted {
 				nodes[b.Address] = b.ID
+				b.Mapping.waiting(nodes, b.ID)
 			}
 		}
-		for j := range a.Mapping.len() {
-			if a.Mapping.Items[j].Status == BranchUnstarted {
-				nodes[a.Mapping.address(j)] = ItemID(a.Node)
-			}
-		}
+		a.Mapping.waiting(nodes, a.Node)
 	}
 	delete(nodes, "")
 	return nodes
+}
+
+// waiting adds the items that are not started.
+func (mp *Mapping) waiting(nodes map[Address]string, mapID string) {
+	for i := range mp.len() {
+		if mp.Items[i].Status == BranchUnstarted {
+			nodes[mp.address(i)] = ItemID(mapID)
+		}
+	}
 }
 
 // check holds a child's address against the activation that it belongs to.
