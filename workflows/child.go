@@ -49,7 +49,7 @@ func (r *run) followChild(ctx workflow.Context, e graph.StartChild, future workf
 	var execution workflow.Execution
 	if err := future.GetChildWorkflowExecution().Get(ctx, &execution); err == nil {
 		r.children[e.Address] = execution
-		r.push(func(time.Time) { r.machine.Started(e.Address, execution.ID, execution.RunID) })
+		r.note(func(time.Time) { r.machine.Started(e.Address, execution.ID, execution.RunID) })
 	}
 	ended := activities.EndedChild{Graph: e.Graph, Map: e.Start.Map != nil}
 	ended.Err = future.Get(ctx, &ended.Result)
