@@ -1,6 +1,7 @@
 package tidemill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,32 +105,36 @@ func lasting(o graph.RunOptions) graph.RunOptions {
 }
 
 // rewind takes the export back to where an address can be repeated, when the run has
-// left it behind. It gives the run of the chain that stood there.
+// left it behind. It gives the run of the lineage that stood there: one that continued
+// as the next, or that the next redrives.
 func (x exporter) rewind(ctx context.Context, e *export, p past, at graph.Address) (past, error) {
 	if at == "" || e.Checkpoint.Repeats(at) || e.holder(p, at) != nil {
 		return p, nil
 	}
-	before := e.stood.Before
-	for before == nil && p.previous() != "" {
+	for stood := e.stood; ; {
+		if stood.Before != nil {
+			rewound, failure := graph.Rewind(e.Checkpoint, *stood.Before)
+			if failure != nil {
+				return p, refused(e.WorkflowID, failure)
+			}
+			e.Checkpoint = rewound
+			return p, nil
+		}
+		earlier := cmp.Or(p.previous(), stood.Checkpoint.RedriveOf)
+		if earlier == "" {
+			return p, unknownAddress(e.Export, at, "")
+		}
 		var err error
-		if p, err = x.client.past(ctx, p.id, p.previous()); err != nil {
+		if p, err = x.client.past(ctx, p.id, earlier); err == nil {
+			stood, err = p.stood(at, x.client.options.DataConverter)
+		}
+		switch {
+		case ErrorType(err) == ErrTypeNotFound:
+			return p, unknownAddress(e.Export, at, earlier)
+		case err != nil:
 			return p, err
 		}
-		stood, err := p.stood(at, x.client.options.DataConverter)
-		if err != nil {
-			return p, err
-		}
-		before = stood.Before
 	}
-	if before == nil {
-		return p, unknownAddress(e.Export, at)
-	}
-	rewound, failure := graph.Rewind(e.Checkpoint, *before)
-	if failure != nil {
-		return p, refused(e.WorkflowID, failure)
-	}
-	e.Checkpoint = rewound
-	return p, nil
 }
 
 // holder is the child that an address lies in; nil: none that the checkpoint has not
@@ -216,8 +221,9 @@ func (e *export) root() string {
 	return e.WorkflowID
 }
 
-// unknownAddress says what there is instead.
-func unknownAddress(e graph.Export, at graph.Address) error {
+// unknownAddress says what there is instead, or which run of the lineage nobody knows
+// any more.
+func unknownAddress(e graph.Export, at graph.Address, forgotten string) error {
 	leaf := at.Segments()[0]
 	near := visits(e.Checkpoint, leaf.Node)
 	message := fmt.Sprintf("the run has never come to %s", at)
@@ -233,6 +239,9 @@ func unknownAddress(e graph.Export, at graph.Address) error {
 		if len(all) > maxNear {
 			message += fmt.Sprintf(" and %d other nodes", len(all)-maxNear)
 		}
+	}
+	if forgotten != "" {
+		message = fmt.Sprintf("%s may be an address of the earlier run %s, which the server has forgotten: begin at one that came later", at, forgotten)
 	}
 	return &RunError{Type: graph.ErrTypeInvalidRunOptions, ID: e.WorkflowID, Message: message}
 }
