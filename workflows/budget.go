@@ -30,6 +30,7 @@ type budget struct {
 	markers  int
 	bytes    int
 	commands int
+	added    int // events, as far as they are counted
 	locals   int // local actions that are open, begun in this task or an earlier one
 }
 
@@ -43,6 +44,7 @@ func (b *budget) enter(ctx workflow.Context) {
 // spend counts one recorded local result.
 func (b *budget) spend(ctx workflow.Context, bytes int) {
 	b.enter(ctx)
+	b.added++
 	b.markers++
 	b.bytes += bytes
 	b.commands += bytes
@@ -51,6 +53,7 @@ func (b *budget) spend(ctx workflow.Context, bytes int) {
 // command counts the bytes of a command.
 func (b *budget) command(ctx workflow.Context, bytes int) {
 	b.enter(ctx)
+	b.added++
 	b.commands += bytes
 }
 
@@ -100,12 +103,20 @@ func flush(ctx workflow.Context) error {
 	return workflow.ExecuteActivity(ctx, activities.NameFlush).Get(ctx, nil)
 }
 
+// flush ends the workflow task, and looks how long the history has become.
+func (r *run) flush(ctx workflow.Context) error {
+	err := flush(ctx)
+	r.look(ctx)
+	return err
+}
+
 // advance runs the machine ahead to its next effects. Everything it cannot
 // know is evaluated in a local activity, a batch at a time, on a copy of the
-// machine; what that decided is recorded and repeated here.
+// machine; what that decided is recorded and repeated here. A run that is to be
+// continued stops where it can be.
 func (r *run) advance(ctx workflow.Context) error {
 	r.machine.Advance(workflow.Now(ctx), graph.Undecided{})
-	for r.machine.Undecided() || r.machine.Unsettled() {
+	for (r.machine.Undecided() || r.machine.Unsettled()) && !r.leaves(ctx) {
 		if r.budget.spent(ctx) || r.machine.Unsettled() {
 			if err := r.breathe(ctx); err != nil {
 				return err
@@ -122,7 +133,7 @@ func (r *run) advance(ctx workflow.Context) error {
 
 // breathe ends the task, and lets what arrived meanwhile have its turn.
 func (r *run) breathe(ctx workflow.Context) error {
-	if err := flush(ctx); err != nil {
+	if err := r.flush(ctx); err != nil {
 		return err
 	}
 	r.collect(ctx)

@@ -48,7 +48,7 @@ nodes:
 // activityIs recognises a run whose open activity is in a state, on an attempt.
 func (w *world) activityIs(run client.WorkflowRun, state enumspb.PendingActivityState, attempt int32) bool {
 	w.tb.Helper()
-	described, err := w.client.DescribeWorkflow(w.tb.Context(), run.GetID(), run.GetRunID())
+	described, err := w.client.DescribeWorkflow(w.tb.Context(), run.GetID(), last(run))
 	require.NoError(w.tb, err)
 	open := described.RawResponse.GetPendingActivities()
 	return len(open) == 1 && open[0].GetState() == state && open[0].GetAttempt() == attempt

@@ -49,7 +49,7 @@ func (r *run) followChild(ctx workflow.Context, e graph.StartChild, future workf
 	var execution workflow.Execution
 	if err := future.GetChildWorkflowExecution().Get(ctx, &execution); err == nil {
 		r.children[e.Address] = execution
-		r.push(func(time.Time) { r.machine.Started(e.Address, execution.ID, execution.RunID) })
+		r.note(func(time.Time) { r.machine.Started(e.Address, execution.ID, execution.RunID) })
 	}
 	ended := activities.EndedChild{Graph: e.Graph, Map: e.Start.Map != nil}
 	ended.Err = future.Get(ctx, &ended.Result)
@@ -73,7 +73,7 @@ func (r *run) handOver(e graph.StartChild) {
 		blocked("a child cannot be started", fmt.Errorf("the pin lacks graph %q", e.Graph))
 	}
 	e.Start.Documents = r.documents(document)
-	r.push(func(now time.Time) {
+	r.note(func(now time.Time) {
 		if r.machine.Running(e.Address) {
 			r.wanted = append(r.wanted, e)
 			return
@@ -176,7 +176,8 @@ func (r *run) forward(ctx workflow.Context, e graph.Forward) {
 		blocked("an answer cannot be written", err)
 	}
 	r.budget.command(ctx, len(message.Payload().GetData()))
-	future := workflow.SignalExternalWorkflow(ctx, child.ID, child.RunID, SignalAnswer, message)
+	// No run id: the child may have continued as new since it began.
+	future := workflow.SignalExternalWorkflow(ctx, child.ID, "", SignalAnswer, message)
 	workflow.GoNamed(ctx, "answer for "+string(e.Address), func(ctx workflow.Context) {
 		if future.Get(ctx, nil) != nil {
 			r.push(func(now time.Time) { r.unheard(now, e) })

@@ -50,13 +50,15 @@ type run struct {
 	machine *graph.Machine
 	refused *graph.Report // of a run that could not begin
 
-	asked  func() bool           // reports whether cancel was asked for
-	heard  bool                  // the machine knows that it was
-	events []func(now time.Time) // what happened and is not applied yet, in order
-	told   []func(now time.Time) // what children said and is not applied yet
-	wanted []graph.Effect        // what the machine wants done and is not done yet
-	open   map[graph.Address]workflow.CancelFunc
-	timers map[graph.Address]workflow.CancelFunc
+	asked func() bool // reports whether cancel was asked for
+	heard bool        // the machine knows that it was
+	// happened is what happened and is not applied yet, in order.
+	happened []func(now time.Time)
+	told     []func(now time.Time) // what children said and is not applied yet
+	wanted   []graph.Effect        // what the machine wants done and is not done yet
+	held     []graph.Effect        // what it wants and the next run will do
+	open     map[graph.Address]workflow.CancelFunc
+	timers   map[graph.Address]workflow.CancelFunc
 	// children are those that are open. What one says may be read before it is known
 	// that it has begun; until then its run id is empty.
 	children map[graph.Address]workflow.Execution
@@ -67,6 +69,7 @@ type run struct {
 	parent    parent
 
 	budget budget
+	drain  drain
 	clock  deadlineTimer
 	shown  attributes
 }
@@ -83,12 +86,20 @@ func newRun(ctx workflow.Context) *run {
 }
 
 // push queues an event for the loop.
-func (r *run) push(event func(now time.Time)) { r.events = append(r.events, event) }
+func (r *run) push(event func(now time.Time)) {
+	r.drain.moved = true
+	r.note(event)
+}
+
+// note queues an event that does not by itself carry the run on.
+func (r *run) note(event func(now time.Time)) { r.happened = append(r.happened, event) }
 
 // loop carries the run from event to event until it has an outcome.
 func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
+	r.drain.steps = r.machine.Steps()
 	for {
 		r.hear(ctx)
+		r.look(ctx)
 		if err := r.advance(ctx); err != nil {
 			return nil, err
 		}
@@ -100,15 +111,21 @@ func (r *run) loop(ctx workflow.Context) (json.RawMessage, error) {
 			return r.close(ctx, outcome)
 		}
 		r.tell(ctx)
+		if r.goesOn(ctx) {
+			if err := r.continueAsNew(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		r.clock.arm(ctx, r)
-		if err := workflow.Await(ctx, func() bool { return r.due() || signalled(ctx) }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return r.due() || signalled(ctx) || r.goesOn(ctx) }); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // due reports whether something has happened that the machine does not know.
-func (r *run) due() bool { return len(r.events)+len(r.told) > 0 || r.cancelled() }
+func (r *run) due() bool { return len(r.happened)+len(r.told) > 0 || r.cancelled() }
 
 // cancelled reports whether the machine still has to hear of a cancel.
 func (r *run) cancelled() bool { return !r.heard && r.asked() }
@@ -122,8 +139,8 @@ func (r *run) apply(ctx workflow.Context) {
 		r.heard = true
 		r.machine.Cancel(workflow.Now(ctx), "cancelled by request")
 	}
-	events := append(r.told, r.events...)
-	r.told, r.events = nil, nil
+	events := append(r.told, r.happened...)
+	r.told, r.happened = nil, nil
 	for _, event := range events {
 		event(workflow.Now(ctx))
 	}

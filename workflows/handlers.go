@@ -48,7 +48,9 @@ func (r *run) queryStatus() (converter.RawValue, error) {
 	if r.machine == nil {
 		return converter.RawValue{}, r.notBegun()
 	}
-	return activities.Plain(r.machine.Report())
+	report := r.machine.Report()
+	report.Waiting = append(report.Waiting, r.heldBack()...)
+	return activities.Plain(report)
 }
 
 func (r *run) queryPauses() ([]graph.OpenPause, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -32,6 +33,18 @@ var shared = temporaltest.NewShared(devserver.Options{})
 // noCacheVariable tells the test binary to keep no run in memory between
 // workflow tasks, so that every task replays the run from its beginning.
 const noCacheVariable = "TIDEMILL_TEST_NO_CACHE"
+
+// continueVariable has every run continue as new at so many events, and tests look at
+// the last run of each chain.
+const continueVariable = "TIDEMILL_TEST_CONTINUE_AT"
+
+// last is the run id by which a test asks for a run: none means the last of its chain.
+func last(run client.WorkflowRun) string {
+	if os.Getenv(continueVariable) != "" {
+		return ""
+	}
+	return run.GetRunID()
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(noCacheVariable) != "" {
@@ -93,6 +106,11 @@ func (w *world) start(p parts) worker.Worker {
 	options := activities.Options{
 		Registry: registry, Catalogue: catalogue,
 		SearchAttributes: []string{activities.AttributeGraph, activities.AttributeStatus, activities.AttributeWaiting},
+	}
+	if forced := os.Getenv(continueVariable); forced != "" {
+		var err error
+		options.ContinueAt, err = strconv.Atoi(forced)
+		require.NoError(w.tb, err)
 	}
 	if p.edit != nil {
 		p.edit(&options)
@@ -177,19 +195,19 @@ func (w *world) cli(run client.WorkflowRun, words ...string) string {
 
 func (w *world) cancel(run client.WorkflowRun) {
 	w.tb.Helper()
-	require.NoError(w.tb, w.client.CancelWorkflow(w.tb.Context(), run.GetID(), run.GetRunID()))
+	require.NoError(w.tb, w.client.CancelWorkflow(w.tb.Context(), run.GetID(), last(run)))
 }
 
 // history is what a run has written so far.
 func (w *world) history(run client.WorkflowRun) *historypb.History {
 	w.tb.Helper()
-	return temporaltest.History(w.tb, w.client, run.GetID(), run.GetRunID())
+	return temporaltest.History(w.tb, w.client, run.GetID(), last(run))
 }
 
 // closed is how a run closed, in the server's words.
 func (w *world) closed(run client.WorkflowRun) enumspb.WorkflowExecutionStatus {
 	w.tb.Helper()
-	described, err := w.client.DescribeWorkflow(w.tb.Context(), run.GetID(), run.GetRunID())
+	described, err := w.client.DescribeWorkflow(w.tb.Context(), run.GetID(), last(run))
 	require.NoError(w.tb, err)
 	return described.Status
 }
@@ -197,7 +215,7 @@ func (w *world) closed(run client.WorkflowRun) enumspb.WorkflowExecutionStatus {
 // checkpoint is the whole state of a run now.
 func (w *world) checkpoint(run client.WorkflowRun) graph.Checkpoint {
 	w.tb.Helper()
-	value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), workflows.QueryCheckpoint)
+	value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), last(run), workflows.QueryCheckpoint)
 	require.NoError(w.tb, err)
 	var checkpoint graph.Checkpoint
 	require.NoError(w.tb, value.Get(&checkpoint))
@@ -207,7 +225,7 @@ func (w *world) checkpoint(run client.WorkflowRun) graph.Checkpoint {
 // details are the live details of a run, as the UI shows them.
 func (w *world) details(run client.WorkflowRun) string {
 	w.tb.Helper()
-	metadata, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), "__temporal_workflow_metadata")
+	metadata, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), last(run), "__temporal_workflow_metadata")
 	require.NoError(w.tb, err)
 	var described sdkpb.WorkflowMetadata
 	require.NoError(w.tb, metadata.Get(&described))
@@ -244,7 +262,7 @@ func (w *world) failure(run client.WorkflowRun) (string, graph.Report) {
 // status is a run's outcome document now.
 func (w *world) status(run client.WorkflowRun) graph.Report {
 	w.tb.Helper()
-	value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), workflows.QueryStatus)
+	value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), last(run), workflows.QueryStatus)
 	require.NoError(w.tb, err)
 	var report graph.Report
 	require.NoError(w.tb, value.Get(&report))
@@ -256,7 +274,7 @@ func (w *world) until(run client.WorkflowRun, what string, fits func(graph.Repor
 	w.tb.Helper()
 	var report graph.Report
 	temporaltest.Wait(w.tb, 30*time.Second, what, func() bool {
-		value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), workflows.QueryStatus)
+		value, err := w.client.QueryWorkflow(w.tb.Context(), run.GetID(), last(run), workflows.QueryStatus)
 		return err == nil && value.Get(&report) == nil && fits(report)
 	})
 	return report
@@ -274,14 +292,14 @@ func pausedAt(pauseID graph.Address) func(graph.Report) bool {
 
 func (w *world) signal(run client.WorkflowRun, name string, payload any) {
 	w.tb.Helper()
-	require.NoError(w.tb, w.client.SignalWorkflow(w.tb.Context(), run.GetID(), run.GetRunID(), name, payload))
+	require.NoError(w.tb, w.client.SignalWorkflow(w.tb.Context(), run.GetID(), last(run), name, payload))
 }
 
 // resume answers by update.
 func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workflows.ResumeResult, error) {
 	w.tb.Helper()
 	handle, err := w.client.UpdateWorkflow(w.tb.Context(), client.UpdateWorkflowOptions{
-		WorkflowID: run.GetID(), RunID: run.GetRunID(), UpdateName: workflows.UpdateResume,
+		WorkflowID: run.GetID(), RunID: last(run), UpdateName: workflows.UpdateResume,
 		Args: []any{in}, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
@@ -296,13 +314,16 @@ func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workfl
 // a run.
 func (w *world) replayAll() {
 	for _, run := range w.runs {
-		w.replay(run.GetID(), run.GetRunID())
+		w.replay(run.GetID(), w.runsOf(run)[0])
 	}
 }
 
 func (w *world) replay(id, runID string) {
 	w.tb.Helper()
 	recording := historytest.Record(w.tb, w.client, id, runID)
+	if len(recording.History.GetEvents()) < 3 {
+		return // it closed before its first task
+	}
 	historytest.Replay(w.tb, recording, registerReplay)
 	for i, task := range temporaltest.Tasks(recording.History) {
 		require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
@@ -310,6 +331,9 @@ func (w *world) replay(id, runID string) {
 		require.LessOrEqual(w.tb, task.Bytes, 2<<20, "bytes of workflow task %d", i)
 	}
 	for _, event := range recording.History.GetEvents() {
+		if next := event.GetWorkflowExecutionContinuedAsNewEventAttributes(); next != nil {
+			w.replay(id, next.GetNewExecutionRunId())
+		}
 		if child := event.GetChildWorkflowExecutionStartedEventAttributes(); child != nil {
 			w.replay(child.GetWorkflowExecution().GetWorkflowId(), child.GetWorkflowExecution().GetRunId())
 		}

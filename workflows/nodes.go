@@ -15,16 +15,22 @@ import (
 
 // perform starts what the machine wants started, in its order. What one workflow
 // task cannot hold is started in instalments; what arrives between two of them
-// has its turn first.
+// has its turn first. What is not for this run any more is held back.
 func (r *run) perform(ctx workflow.Context) error {
-	for r.wanted = append(r.wanted, r.machine.Effects()...); len(r.wanted) > 0; {
+	r.wanted = slices.Concat(r.held, r.wanted, r.machine.Effects())
+	for r.held = nil; len(r.wanted) > 0; {
 		effect := r.wanted[0]
+		if r.holds(effect) {
+			r.held, r.wanted = append(r.held, effect), r.wanted[1:]
+			continue
+		}
 		if room, err := r.makeRoom(ctx, effect); err != nil || !room {
 			return err
 		}
 		r.wanted = r.wanted[1:]
 		r.do(ctx, effect)
 	}
+	r.returnAll(ctx)
 	return nil
 }
 
@@ -37,7 +43,7 @@ func (r *run) makeRoom(ctx workflow.Context, effect graph.Effect) (bool, error) 
 		tight = r.budget.crowded(ctx, size)
 	}
 	if tight {
-		if err := flush(ctx); err != nil {
+		if err := r.flush(ctx); err != nil {
 			return false, err
 		}
 		if r.due() {
@@ -106,7 +112,9 @@ func (r *run) do(ctx workflow.Context, effect graph.Effect) {
 			r.startChild(ctx, e)
 		}
 	case graph.Acquire:
-		r.acquire(ctx, e)
+		if !r.forgo(e) {
+			r.acquire(ctx, e)
+		}
 	case graph.Release:
 		r.release(ctx, e)
 	case graph.Forward:

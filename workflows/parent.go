@@ -64,7 +64,7 @@ func (r *run) tell(ctx workflow.Context) {
 			*p = parent{} // it has closed
 		}
 		p.busy, p.carrying = false, nil
-		r.push(func(time.Time) {}) // the next report may go
+		r.note(func(time.Time) {}) // the next report may go
 	})
 }
 
@@ -172,5 +172,6 @@ func (r *run) receiveReport(ctx workflow.Context, raw json.RawMessage) {
 			"signal %s is for runs only; answer a pause with %s: %v", SignalChild, SignalResume, err))
 		return
 	}
+	r.drain.moved = true
 	r.told = append(r.told, func(now time.Time) { r.machine.Told(now, report) })
 }

@@ -58,8 +58,20 @@ func (r *run) acquire(ctx workflow.Context, e graph.Acquire) {
 		}
 		r.budget.spend(ctx, len(raw))
 		r.errands--
-		r.push(func(now time.Time) { r.machine.Admitted(now, e.Number, answer) })
+		r.note(func(now time.Time) { r.machine.Admitted(now, e.Number, answer) })
 	})
+}
+
+// forgo ends an acquisition that was held back and is not wanted any more, before
+// anybody is asked.
+func (r *run) forgo(e graph.Acquire) bool {
+	if !r.forgone(e.Number) {
+		return false
+	}
+	r.note(func(now time.Time) {
+		r.machine.Admitted(now, e.Number, graph.Admission{Answer: graph.AdmissionUnanswered, Message: "nobody was asked"})
+	})
+	return true
 }
 
 // release gives a permit back, or withdraws a request. The run goes on meanwhile,
@@ -74,11 +86,24 @@ func (r *run) release(ctx workflow.Context, e graph.Release) {
 		r.returning = append(r.returning, hold)
 		return
 	}
-	future := workflow.ExecuteLocalActivity(permitContext(ctx, string(e.Address)), activities.NameRelease, hold)
+	r.giveBack(ctx, string(e.Address), hold)
+}
+
+// returnAll gives back what was to go along with an acquisition that is held back.
+func (r *run) returnAll(ctx workflow.Context) {
+	for _, hold := range r.returning {
+		r.giveBack(ctx, hold.ID, hold)
+	}
+	r.returning = nil
+}
+
+// giveBack hands over that a permit has ended.
+func (r *run) giveBack(ctx workflow.Context, summary string, hold permits.Hold) {
+	future := workflow.ExecuteLocalActivity(permitContext(ctx, summary), activities.NameRelease, hold)
 	r.errands++
-	workflow.GoNamed(ctx, string(e.Address)+" release", func(ctx workflow.Context) {
+	workflow.GoNamed(ctx, summary+" release", func(ctx workflow.Context) {
 		if err := future.Get(ctx, nil); err != nil {
-			workflow.GetLogger(ctx).Warn("a permit is left to its lease", "address", e.Address, "error", err)
+			workflow.GetLogger(ctx).Warn("a permit is left to its lease", "permit", summary, "error", err)
 		}
 		r.budget.spend(ctx, 0)
 		r.errands--
@@ -91,7 +116,7 @@ func (r *run) asksNext() bool {
 	for _, effect := range r.wanted {
 		switch effect.(type) {
 		case graph.Acquire:
-			return true
+			return !r.holds(effect)
 		case graph.Release:
 		default:
 			return false
@@ -184,6 +209,6 @@ func (r *run) receivePermits(ctx workflow.Context, payload *commonpb.Payload) {
 		}
 		answer := activities.AdmissionOf(d)
 		answer.Repeated = true
-		r.push(func(now time.Time) { r.machine.Admitted(now, number, answer) })
+		r.note(func(now time.Time) { r.machine.Admitted(now, number, answer) })
 	}
 }

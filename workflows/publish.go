@@ -27,7 +27,8 @@ type attributes struct {
 // publish shows how the run stands: live details, which cost nothing, and the
 // search attributes when they have changed, which cost an event.
 func (r *run) publish(ctx workflow.Context) {
-	workflow.SetCurrentDetails(ctx, details(r.machine.Overview(), r.machine.Current()))
+	r.explain(ctx)
+	workflow.SetCurrentDetails(ctx, details(r.machine.Overview(), r.machine.Current(), r.chain, r.drain.why))
 	if r.machine.Outcome() != nil {
 		return
 	}

@@ -32,9 +32,15 @@ type ResumeResult struct {
 
 // checkResume is the update's validator: it refuses with nothing written. It
 // is not run again on replay, so it may hold the answer against the schema.
-func (r *run) checkResume(_ workflow.Context, raw json.RawMessage) error {
+func (r *run) checkResume(ctx workflow.Context, raw json.RawMessage) error {
+	if r.machine == nil && r.refused == nil && r.info.ContinuedExecutionRunID != "" {
+		return nil // pauses may be open that are not known yet; the handler waits for them
+	}
 	if r.machine == nil {
 		return refusal(graph.Failf(graph.ErrTypeUnknownPause, "the run has not begun; no pause is open"))
+	}
+	if _, again := r.machine.AnsweredBy(workflow.GetCurrentUpdateInfo(ctx).ID); again {
+		return nil
 	}
 	answer, failure := parseResume(raw)
 	if failure == nil {
@@ -52,8 +58,18 @@ func (r *run) checkResume(_ workflow.Context, raw json.RawMessage) error {
 }
 
 // resume takes an answer that the validator let through. Another may have been
-// quicker; then this one is refused here.
+// quicker; then this one is refused here. One that an earlier run of the chain has
+// taken already, and that is sent again, has the result it had then: the server knows
+// the ids of updates only of one run.
 func (r *run) resume(ctx workflow.Context, raw json.RawMessage) (ResumeResult, error) {
+	checked := r.machine != nil
+	if failure := r.whenBegun(ctx); failure != nil {
+		return ResumeResult{}, refusal(failure)
+	}
+	updateID := workflow.GetCurrentUpdateInfo(ctx).ID
+	if pauseID, again := r.machine.AnsweredBy(updateID); again {
+		return ResumeResult{PauseID: pauseID, Status: "accepted"}, nil
+	}
 	answer, failure := parseResume(raw)
 	if failure != nil {
 		return ResumeResult{}, refusal(failure)
@@ -61,7 +77,7 @@ func (r *run) resume(ctx workflow.Context, raw json.RawMessage) (ResumeResult, e
 	if p, ok := r.machine.Find(answer); ok {
 		answer.PauseID = p.ID
 	}
-	answer.Via, answer.UpdateID, answer.Checked = "update", workflow.GetCurrentUpdateInfo(ctx).ID, true
+	answer.Via, answer.UpdateID, answer.Checked = "update", updateID, checked
 	// A cancel of the run is no reason to leave the caller without an answer: what
 	// the run has open closes then, and with it the pause.
 	live, _ := workflow.NewDisconnectedContext(ctx)
@@ -69,6 +85,17 @@ func (r *run) resume(ctx workflow.Context, raw json.RawMessage) (ResumeResult, e
 		return ResumeResult{}, refusal(failure)
 	}
 	return ResumeResult{PauseID: answer.PauseID, Status: "accepted"}, nil
+}
+
+// whenBegun waits until the run knows its pauses. An update may come to a run that
+// continues another one before it does.
+func (r *run) whenBegun(ctx workflow.Context) *graph.Failure {
+	live, _ := workflow.NewDisconnectedContext(ctx)
+	err := workflow.Await(live, func() bool { return r.machine != nil || r.refused != nil })
+	if err != nil || r.machine == nil {
+		return graph.Failf(graph.ErrTypePauseClosed, "the run was refused; no pause is open")
+	}
+	return nil
 }
 
 // request is a name for an answer whose verdict somebody waits for.

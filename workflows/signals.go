@@ -22,7 +22,7 @@ func signalled(ctx workflow.Context) bool { return len(workflow.GetUnhandledSign
 // applied before answers are judged: the pauses in them are answered here too.
 func (r *run) hear(ctx workflow.Context) {
 	if slices.Contains(workflow.GetUnhandledSignalNames(ctx), SignalChild) {
-		r.drain(ctx, SignalChild)
+		r.empty(ctx, SignalChild)
 		r.apply(ctx)
 	}
 	r.collect(ctx)
@@ -45,12 +45,12 @@ func (r *run) collect(ctx workflow.Context) {
 		return strings.Compare(a, b)
 	})
 	for _, name := range names {
-		r.drain(ctx, name)
+		r.empty(ctx, name)
 	}
 }
 
-// drain takes all signals of a name.
-func (r *run) drain(ctx workflow.Context, name string) {
+// empty takes all signals of a name.
+func (r *run) empty(ctx workflow.Context, name string) {
 	channel := workflow.GetSignalChannel(ctx, name)
 	var payload converter.RawValue
 	for channel.ReceiveAsync(&payload) {

@@ -20,7 +20,7 @@ import (
 func (w *world) update(run client.WorkflowRun, id string, payload any) (workflows.ResumeResult, error) {
 	w.tb.Helper()
 	handle, err := w.client.UpdateWorkflow(w.tb.Context(), client.UpdateWorkflowOptions{
-		UpdateID: id, WorkflowID: run.GetID(), RunID: run.GetRunID(), UpdateName: workflows.UpdateResume,
+		UpdateID: id, WorkflowID: run.GetID(), RunID: last(run), UpdateName: workflows.UpdateResume,
 		Args: []any{payload}, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
