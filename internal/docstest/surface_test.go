@@ -23,7 +23,7 @@ func TestSurface(t *testing.T) {
 	require.ElementsMatch(t, attributes, manual.firstSpans(t, "attributes"))
 
 	// These are refused, and named as such below the table.
-	options := without(tags(t, "graph/options.go", "RunOptions"), "checkpoint", "from")
+	options := tags(t, "graph/options.go", "RunOptions")
 	require.ElementsMatch(t, options, manual.firstSpans(t, "options"))
 
 	// No run of this version takes up another.
