@@ -348,3 +348,87 @@ func TestRedrivePlans(t *testing.T) {
 		`"repeated":[{"node":"m","address":"m#1","count":1,"why":"items; 2 have committed"}],"dropped":[],"pauses":[],"children":[],`+
 		`"steps_left":997,"deadline":"10h"}`, text(t, plan))
 }
+
+// A run three levels down goes on where it stood, and can be begun at any address of any
+// level.
+func TestRedriveThreeLevelsDown(t *testing.T) {
+	t.Parallel()
+	grand := `{id: o, run: act, next: u}, {id: u, run: act, next: end}`
+	inner := `{id: x, run: act, next: g}, {id: g, type: workflow, next: z, workflow: {version: 1, id: grand, entry: o, nodes: [` + grand + `]}}, {id: z, run: act, next: end}`
+	script := plays{"x": {oks()}, "o": {oks()}, "u": {fails("boom")}}
+	s := tell(t, parent("", inner), "", script)
+	moments := s.exports()
+	require.Equal(t, graph.StatusFailed, s.m.Status())
+	well := plays{"x": times(3, oks()), "o": times(3, oks()), "u": times(3, oks()), "z": times(3, oks())}
+
+	next, plan, failure := s.redrive(graph.Redriving{}, well)
+	require.Nil(t, failure)
+	require.Equal(t, map[string]int{"u": 1, "z": 1}, callsOf(next.run()))
+	require.Equal(t, []string{"first/c#1/g#1/u#1"}, keysOf("u", next))
+	require.Equal(t, "w/c#1/g#1", plan.Children[0].Plan.Children[0].WorkflowID)
+
+	for from, want := range map[graph.Address]map[string]int{
+		"c#1/g#1/u#1": {"u": 1, "z": 1}, "c#1/g#1/o#1": {"o": 1, "u": 1, "z": 1}, "c#1/g#1": {"o": 1, "u": 1, "z": 1},
+		"c#1/x#1": {"x": 1, "o": 1, "u": 1, "z": 1}, "c#1": {"x": 1, "o": 1, "u": 1, "z": 1},
+	} {
+		next, _, failure := s.redriveFrom(rewound(t, moments, from), graph.Redriving{From: from}, well)
+		require.Nil(t, failure, from)
+		require.Equal(t, want, callsOf(next.run()), from)
+		require.Equal(t, graph.StatusCompleted, next.m.Status())
+	}
+}
+
+// A run that is put back into a fork repeats what it is asked for, keeps what the others
+// gave by then, and gives what runs a second time another key.
+func TestRewindIntoAFork(t *testing.T) {
+	t.Parallel()
+	s := tell(t, fork("", "p, q, r"), "", plays{"p": {outputs(`1`)}, "q": {after(2, outputs(`2`))}, "r": {after(1, outputs(`3`))}})
+	moments := s.exports()
+	require.Equal(t, graph.StatusCompleted, s.m.Status())
+	next, _, failure := s.redriveFrom(rewound(t, moments, "q#1"), graph.Redriving{From: "q#1"}, plays{"q": {outputs(`4`)}})
+	require.Nil(t, failure)
+	require.Equal(t, []string{"first/q#2"}, keysOf("q", next.run()))
+	require.Equal(t, map[string]int{"q": 1}, callsOf(next))
+	require.JSONEq(t, `{"got":{"p":1,"q":4,"r":3}}`, string(next.m.Report().State))
+
+	next, _, failure = s.redriveFrom(rewound(t, moments, "p#1"), graph.Redriving{From: "p#1"}, plays{"p": {outputs(`5`)}, "q": {outputs(`4`)}})
+	require.Nil(t, failure)
+	require.Equal(t, map[string]int{"p": 1, "q": 1}, callsOf(next.run()), "r had committed, q had not")
+	require.Equal(t, []string{"first/p#2"}, keysOf("p", next))
+	require.JSONEq(t, `{"got":{"p":5,"q":4,"r":3}}`, string(next.m.Report().State))
+
+	// The fork itself begins anew with all that is in it.
+	next, _, failure = s.redriveFrom(rewound(t, moments, "f#1"), graph.Redriving{From: "f#1"}, plays{"p": {outputs(`5`)}, "q": {outputs(`4`)}, "r": {outputs(`6`)}})
+	require.Nil(t, failure)
+	require.Equal(t, map[string]int{"p": 1, "q": 1, "r": 1}, callsOf(next.run()))
+	require.Equal(t, []string{"first/p#2"}, keysOf("p", next))
+}
+
+// What a foreign activity, a wait and a loop hold is begun again where they stood: the
+// arguments are evaluated anew, the time is waited for again, turns count on.
+func TestRedriveOfOtherNodes(t *testing.T) {
+	t.Parallel()
+	doc := `entry: l
+state_reducers: {k: sum}
+nodes:
+  - {id: l, type: loop, while: "true", max_iterations: 2, body: a}
+  - {id: a, run: {activity: Act, task_queue: q}, args: ["${ run.attempt }"], next: w}
+  - {id: w, type: wait, for: 10m, next: s}
+  - {id: s, type: set, delta: {k: 1}, next: l}
+`
+	s := tell(t, doc, `{"k":0}`, plays{"a": {oks(), fails("x")}}).run()
+	require.Equal(t, graph.StatusFailed, s.m.Status())
+	next, _, failure := s.redrive(graph.Redriving{}, plays{"a": {oks()}})
+	require.Nil(t, failure)
+	next.sleep(time.Minute)
+	require.Len(t, next.runs, 1)
+	require.Equal(t, raw(`[1]`), next.runs[0].Args)
+	third, _, failure := next.cancel("enough").redrive(graph.Redriving{}, nil)
+	require.Nil(t, failure)
+	require.Empty(t, third.timers)
+	third.sleep(9 * time.Minute)
+	require.Equal(t, graph.StatusRunning, third.m.Status(), "the wait begins again")
+	third.sleep(2 * time.Minute)
+	require.Equal(t, graph.StatusCompleted, third.m.Status(), "after two turns in all")
+	require.JSONEq(t, `{"k":2}`, string(third.m.Report().State))
+}

@@ -79,6 +79,31 @@ func TestRedriveIntoAChild(t *testing.T) {
 	}
 }
 
+// The same where parent and child are graphs of the catalogue.
+func TestRedriveIntoANamedChild(t *testing.T) {
+	t.Parallel()
+	acts := newScript()
+	inner := `version: 1
+id: named_inner
+entry: first
+nodes:
+  - {id: first, run: act, args: {output: 5}, next: last}
+  - {id: last, run: act, args: {fail: boom, until: 1, output: "${ input + 1 }"}, next: end}
+`
+	outer := `version: 1
+id: named_outer
+entry: sub
+nodes:
+  - {id: sub, type: workflow, workflow: named_inner, next: end}
+`
+	w := setup(t, parts{register: acts.register, graphs: []string{inner, outer}})
+	run := w.run("named_outer")
+	w.failure(run)
+	export := w.export(run, "sub#1")
+	require.Equal(t, `6`, w.output(w.redrive(run, "named_outer", export, graph.RunOptions{})))
+	require.Equal(t, []string{"sub#1/first#1", "sub#1/last#1", "sub#1/last#1"}, acts.called(run.GetID()+"/sub#1"))
+}
+
 // A bare checkpoint will do, of a run that was terminated while it waited for a person:
 // the pause is open again, under its id, and the run goes on as one that continues as
 // new at every point of rest.
