@@ -61,14 +61,11 @@ func (cp *Checkpoint) checkMaps(p *Plan) error {
 // mayMap reports whether the activation holds items where it must, and only where it
 // may: one that failed keeps them for a redrive, which enters it again with them.
 func (a *Activation) mayMap(node *Node) bool {
-	switch a.Phase {
-	case PhaseMapping:
-		return a.Mapping != nil
-	case PhaseFailed, PhaseReady, PhaseDeciding:
-		return a.Mapping == nil || node.Type == TypeMap && a.Address != "" && a.Mapping.count(BranchActive) == 0
-	default:
-		return a.Mapping == nil
+	if a.Mapping == nil {
+		return a.Phase != PhaseMapping
 	}
+	rests := a.Phase == PhaseFailed || a.Phase == PhaseReady || a.Phase == PhaseDeciding
+	return a.Phase == PhaseMapping || rests && node.Type == TypeMap && a.Address != "" && a.Mapping.count(BranchActive) == 0
 }
 
 // checkItem holds an item's activation against the map it belongs to.

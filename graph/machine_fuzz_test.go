@@ -306,7 +306,7 @@ func TestRunOptionsRefused(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
 		`{"max_steps":-1}`, `{"deadline":"0s x"}`, `{"deadline":-1}`, `{"deadline":"-5m"}`, `{"max_concurrency":0}`, `{"Max_Stepz":1}`,
-		`{"checkpoint":[]}`, `{"from":"a#1"}`, `{"checkpoint":{},"from":"a"}`, `{"checkpoint":7}`, `{"overflow":"drop"}`, `{"queue_timeout":"0s"}`, `{"queue_timeout":"-1s"}`, `{"queue_timeout":5}`, `7`, `"x"`, `{`, `{}{}`,
+		`{"checkpoint":[]}`, `{"from":"a#1"}`, `{"checkpoint":{},"from":"a"}`, `{"checkpoint":7}`, `{"overflow":"drop"}`, `{"queue_timeout":"0s"}`, `{"deadline":"0s"}`, `{"queue_timeout":"-1s"}`, `{"queue_timeout":5}`, `7`, `"x"`, `{`, `{}{}`,
 	} {
 		_, failure := graph.ParseRunOptions([]byte(given))
 		require.NotNil(t, failure, given)

@@ -47,7 +47,6 @@ nodes:
   - {id: a, run: {activity: Act, task_queue: q}, args: ["${ state.k }"], output: "${ [result] }", next: b}
   - {id: b, run: act, next: {cases: [{when: "true", to: end}]}}
 `, `{"k":1}`},
-	{"long map", mapOver(`, items: "${ state.list }", max_concurrency: 90`), `{"list":[` + strings.TrimSuffix(strings.Repeat("1,", graph.MaxInlineItems+10), ",") + `]}`},
 }
 
 // steadily has every action give what its address says, after a while that it says, and
@@ -175,6 +174,28 @@ func TestRedriveAfterAnyEvent(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The same of a map that has a run of its own, stopped in the middle.
+func TestRedriveInTheMiddleOfALongMap(t *testing.T) {
+	t.Parallel()
+	const items = graph.MaxInlineItems + 10
+	doc, input := mapOver(", max_concurrency: 90"), `{"list":[`+strings.TrimSuffix(strings.Repeat("1,", items), ",")+`]}`
+	for _, way := range []string{"terminated", "cancelled"} {
+		s, done := tell(t, doc, input, nil), map[string]bool{}
+		s.steadily(100)
+		s.committed(done)
+		s.stopped(way)
+		next, _, failure := s.redrive(graph.Redriving{}, nil)
+		require.Nil(t, failure)
+		next.steadily(10_000)
+		require.Equal(t, graph.StatusCompleted, next.m.Status())
+		require.NotEmpty(t, done)
+		for _, task := range next.all() {
+			require.False(t, done[task.Run.Key], "%s is repeated", task.Run.Key)
+		}
+		require.Equal(t, items, len(done)+len(next.all()))
 	}
 }
 

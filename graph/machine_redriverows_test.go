@@ -21,7 +21,7 @@ func TestACompletedBranchIsNotRepeated(t *testing.T) {
 	next := s.taken(graph.Redriving{}, plays{"right": {outputs(`"r"`, `{"r":2}`)}})
 	require.Equal(t, observed, text(t, s.m.Checkpoint()))
 	require.Equal(t, map[string]int{"left": 1, "right": 2}, callsOf(s, next))
-	require.Equal(t, `{"got":{"left":"l","right":"r"},"l":1,"r":2}`, string(next.m.Report().State))
+	require.JSONEq(t, `{"got":{"left":"l","right":"r"},"l":1,"r":2}`, string(next.m.Report().State))
 	require.Equal(t, []string{"first/right#1", "first/right#1"}, keysOf("right", s, next))
 }
 
@@ -56,7 +56,7 @@ func TestAToleratedFailureIsNotRepeated(t *testing.T) {
 	require.Equal(t, 2, s.m.Checkpoint().Steps)
 	next := s.taken(graph.Redriving{}, plays{"p": {outputs(`1`)}, "q": {outputs(`2`)}, "r": {outputs(`3`)}})
 	require.Equal(t, map[string]int{"q": 1}, callsOf(next))
-	require.Equal(t, `{"got":{"q":2}}`, string(next.m.Report().State))
+	require.JSONEq(t, `{"got":{"q":2}}`, string(next.m.Report().State))
 	require.Equal(t, 4, next.m.Checkpoint().Steps, "j and s")
 	require.Equal(t, 1, next.tasks[0].Run.Attempt)
 
@@ -64,7 +64,7 @@ func TestAToleratedFailureIsNotRepeated(t *testing.T) {
 	s = tell(t, fork(", join_policy: first_success", "p, q"), "", plays{"p": {fails("boom")}, "q": {blocks()}}).run()
 	next = s.taken(graph.Redriving{From: "p#1"}, plays{"p": {outputs(`1`)}, "q": {blocks()}})
 	require.Equal(t, map[string]int{"p": 1, "q": 1}, callsOf(next))
-	require.Equal(t, `{"got":{"p":1}}`, string(next.m.Report().State))
+	require.JSONEq(t, `{"got":{"p":1}}`, string(next.m.Report().State))
 }
 
 // A merge that failed is tried again, and no branch with it; a branch can be repeated
@@ -347,4 +347,88 @@ func TestRedrivePlans(t *testing.T) {
 	require.Equal(t, `{"graph":"story","redrive_of":"r","reused":[{"node":"a","address":"a#1","count":1,"why":"committed"}],`+
 		`"repeated":[{"node":"m","address":"m#1","count":1,"why":"items; 2 have committed"}],"dropped":[],"pauses":[],"children":[],`+
 		`"steps_left":997,"deadline":"10h"}`, text(t, plan))
+}
+
+// A run three levels down goes on where it stood, and can be begun at any address of any
+// level.
+func TestRedriveThreeLevelsDown(t *testing.T) {
+	t.Parallel()
+	grand := `{id: o, run: act, next: u}, {id: u, run: act, next: end}`
+	inner := `{id: x, run: act, next: g}, {id: g, type: workflow, next: z, workflow: {version: 1, id: grand, entry: o, nodes: [` + grand + `]}}, {id: z, run: act, next: end}`
+	script := plays{"x": {oks()}, "o": {oks()}, "u": {fails("boom")}}
+	s := tell(t, parent("", inner), "", script)
+	moments := s.exports()
+	require.Equal(t, graph.StatusFailed, s.m.Status())
+	well := plays{"x": times(3, oks()), "o": times(3, oks()), "u": times(3, oks()), "z": times(3, oks())}
+
+	next, plan, failure := s.redrive(graph.Redriving{}, well)
+	require.Nil(t, failure)
+	require.Equal(t, map[string]int{"u": 1, "z": 1}, callsOf(next.run()))
+	require.Equal(t, []string{"first/c#1/g#1/u#1"}, keysOf("u", next))
+	require.Equal(t, "w/c#1/g#1", plan.Children[0].Plan.Children[0].WorkflowID)
+
+	for from, want := range map[graph.Address]map[string]int{
+		"c#1/g#1/u#1": {"u": 1, "z": 1}, "c#1/g#1/o#1": {"o": 1, "u": 1, "z": 1}, "c#1/g#1": {"o": 1, "u": 1, "z": 1},
+		"c#1/x#1": {"x": 1, "o": 1, "u": 1, "z": 1}, "c#1": {"x": 1, "o": 1, "u": 1, "z": 1},
+	} {
+		next, _, failure := s.redriveFrom(rewound(t, moments, from), graph.Redriving{From: from}, well)
+		require.Nil(t, failure, from)
+		require.Equal(t, want, callsOf(next.run()), from)
+		require.Equal(t, graph.StatusCompleted, next.m.Status())
+	}
+}
+
+// A run that is put back into a fork repeats what it is asked for, keeps what the others
+// gave by then, and gives what runs a second time another key.
+func TestRewindIntoAFork(t *testing.T) {
+	t.Parallel()
+	s := tell(t, fork("", "p, q, r"), "", plays{"p": {outputs(`1`)}, "q": {after(2, outputs(`2`))}, "r": {after(1, outputs(`3`))}})
+	moments := s.exports()
+	require.Equal(t, graph.StatusCompleted, s.m.Status())
+	next, _, failure := s.redriveFrom(rewound(t, moments, "q#1"), graph.Redriving{From: "q#1"}, plays{"q": {outputs(`4`)}})
+	require.Nil(t, failure)
+	require.Equal(t, []string{"first/q#2"}, keysOf("q", next.run()))
+	require.Equal(t, map[string]int{"q": 1}, callsOf(next))
+	require.JSONEq(t, `{"got":{"p":1,"q":4,"r":3}}`, string(next.m.Report().State))
+
+	next, _, failure = s.redriveFrom(rewound(t, moments, "p#1"), graph.Redriving{From: "p#1"}, plays{"p": {outputs(`5`)}, "q": {outputs(`4`)}})
+	require.Nil(t, failure)
+	require.Equal(t, map[string]int{"p": 1, "q": 1}, callsOf(next.run()), "r had committed, q had not")
+	require.Equal(t, []string{"first/p#2"}, keysOf("p", next))
+	require.JSONEq(t, `{"got":{"p":5,"q":4,"r":3}}`, string(next.m.Report().State))
+
+	// The fork itself begins anew with all that is in it.
+	next, _, failure = s.redriveFrom(rewound(t, moments, "f#1"), graph.Redriving{From: "f#1"}, plays{"p": {outputs(`5`)}, "q": {outputs(`4`)}, "r": {outputs(`6`)}})
+	require.Nil(t, failure)
+	require.Equal(t, map[string]int{"p": 1, "q": 1, "r": 1}, callsOf(next.run()))
+	require.Equal(t, []string{"first/p#2"}, keysOf("p", next))
+}
+
+// What a foreign activity, a wait and a loop hold is begun again where they stood: the
+// arguments are evaluated anew, the time is waited for again, turns count on.
+func TestRedriveOfOtherNodes(t *testing.T) {
+	t.Parallel()
+	doc := `entry: l
+state_reducers: {k: sum}
+nodes:
+  - {id: l, type: loop, while: "true", max_iterations: 2, body: a}
+  - {id: a, run: {activity: Act, task_queue: q}, args: ["${ run.attempt }"], next: w}
+  - {id: w, type: wait, for: 10m, next: s}
+  - {id: s, type: set, delta: {k: 1}, next: l}
+`
+	s := tell(t, doc, `{"k":0}`, plays{"a": {oks(), fails("x")}}).run()
+	require.Equal(t, graph.StatusFailed, s.m.Status())
+	next, _, failure := s.redrive(graph.Redriving{}, plays{"a": {oks()}})
+	require.Nil(t, failure)
+	next.sleep(time.Minute)
+	require.Len(t, next.runs, 1)
+	require.Equal(t, raw(`[1]`), next.runs[0].Args)
+	third, _, failure := next.cancel("enough").redrive(graph.Redriving{}, nil)
+	require.Nil(t, failure)
+	require.Empty(t, third.timers)
+	third.sleep(9 * time.Minute)
+	require.Equal(t, graph.StatusRunning, third.m.Status(), "the wait begins again")
+	third.sleep(2 * time.Minute)
+	require.Equal(t, graph.StatusCompleted, third.m.Status(), "after two turns in all")
+	require.JSONEq(t, `{"k":2}`, string(third.m.Report().State))
 }

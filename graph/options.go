@@ -49,7 +49,10 @@ func ParseRunOptions(raw json.RawMessage) (RunOptions, *Failure) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return RunOptions{}, Failf(ErrTypeInvalidRunOptions, "more than one value in the run options")
 	}
-	if givesZero(raw) {
+	if givesZero(raw, "deadline") {
+		return RunOptions{}, Failf(ErrTypeInvalidRunOptions, "deadline is 0; give a length such as 2h, or none for no limit")
+	}
+	if givesZero(raw, "queue_timeout") {
 		return RunOptions{}, Failf(ErrTypeInvalidRunOptions,
 			"queue_timeout is 0; give a length such as 30s, write none for no limit, or overflow: reject not to wait at all")
 	}
@@ -76,12 +79,14 @@ func (o RunOptions) check() error {
 	return nil
 }
 
-// givesZero reports whether the options give a time to wait for permits that is 0,
-// which is not the same as giving none.
-func givesZero(raw json.RawMessage) bool {
-	var given struct {
-		QueueTimeout *Duration `json:"queue_timeout"`
+// givesZero reports whether the options give a length of time that is 0, which is not
+// the same as giving none.
+func givesZero(raw json.RawMessage, name string) bool {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(raw, &given) != nil || given[name] == nil {
+		return false
 	}
-	err := json.Unmarshal(raw, &given)
-	return err == nil && given.QueueTimeout != nil && *given.QueueTimeout == 0
+	var d *Duration
+	err := json.Unmarshal(given[name], &d)
+	return err == nil && d != nil && *d == 0
 }

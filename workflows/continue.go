@@ -47,7 +47,7 @@ func (r *run) nextArguments() (arguments []any, size int) {
 	options.Spec, options.Checkpoint, options.From = nil, nil, ""
 	if child != nil {
 		inherited := *child
-		inherited.Documents, inherited.Map = nil, nil // in the carry
+		inherited.Documents, inherited.Map, inherited.Redriven = nil, nil, nil // in the carry
 		child = &inherited
 	}
 	for _, v := range []any{r.input, options, child, r.carry()} {

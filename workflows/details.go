@@ -19,11 +19,14 @@ const (
 // details is the run in Markdown: a table of what is active, and for each open
 // pause the command that answers it. Every value is escaped: what a node says
 // must not shape an operator's page.
-func details(report graph.Report, current []graph.Current, drains string) string {
+func details(report graph.Report, current []graph.Current, of chain, drains string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** · %d steps", report.Status, report.Steps)
 	if report.Deadline != nil {
 		fmt.Fprintf(&b, " · until %s", report.Deadline.Format(time.RFC3339))
+	}
+	if of.runs > 0 {
+		fmt.Fprintf(&b, " · run %d of its chain, since %s", of.runs+1, of.began.Format(time.RFC3339))
 	}
 	b.WriteString("\n")
 	for _, p := range report.Pauses {

@@ -314,7 +314,7 @@ func (w *world) resume(run client.WorkflowRun, in workflows.ResumeInput) (workfl
 // a run.
 func (w *world) replayAll() {
 	for _, run := range w.runs {
-		w.replay(run.GetID(), run.GetRunID())
+		w.replay(run.GetID(), w.runsOf(run)[0])
 	}
 }
 

@@ -28,7 +28,7 @@ type attributes struct {
 // search attributes when they have changed, which cost an event.
 func (r *run) publish(ctx workflow.Context) {
 	r.explain(ctx)
-	workflow.SetCurrentDetails(ctx, details(r.machine.Overview(), r.machine.Current(), r.drain.why))
+	workflow.SetCurrentDetails(ctx, details(r.machine.Overview(), r.machine.Current(), r.chain, r.drain.why))
 	if r.machine.Outcome() != nil {
 		return
 	}

@@ -137,3 +137,20 @@ func (f *flaky) register(r *activities.Registry) {
 		return "done", nil
 	})
 }
+
+// registerGate registers an action that gives its argument k: 0 when the gate opens,
+// all others at once.
+func registerGate(r *activities.Registry, name string, gate <-chan struct{}) {
+	activities.Register(r, name, func(ctx context.Context, in struct {
+		K int `json:"k"`
+	}) (int, error) {
+		if in.K == 0 {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+		}
+		return in.K, nil
+	})
+}

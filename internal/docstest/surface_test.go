@@ -22,12 +22,10 @@ func TestSurface(t *testing.T) {
 	attributes := without(words(t, "activities/probe.go", "Attribute"), "TidemillTrigger")
 	require.ElementsMatch(t, attributes, manual.firstSpans(t, "attributes"))
 
-	// These are refused, and named as such below the table.
-	options := without(tags(t, "graph/options.go", "RunOptions"), "checkpoint", "from")
+	options := tags(t, "graph/options.go", "RunOptions")
 	require.ElementsMatch(t, options, manual.firstSpans(t, "options"))
 
-	// No run of this version takes up another.
-	outcome := without(tags(t, "graph/report.go", "Report"), "redrive_of")
+	outcome := tags(t, "graph/report.go", "Report")
 	require.ElementsMatch(t, outcome, spans(strings.Join(manual.lists(t, "outcome")[0], " ")))
 }
 
