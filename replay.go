@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -14,7 +15,6 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
@@ -76,8 +76,8 @@ func (p past) stood(at graph.Address, payloads converter.DataConverter) (workflo
 	if failure := p.judge(stood, err); failure != nil {
 		return stood, failure
 	}
-	news, any := p.news()
-	if !any || !stood.Begun {
+	news, told := p.news()
+	if !told || !stood.Begun {
 		return stood, nil
 	}
 	// What the replay makes of the news was never recorded, so that it does not match
@@ -123,8 +123,12 @@ func (p past) judge(s workflows.Stood, err error) error {
 	case s.Pin.Document == nil && s.Pin.Failure == nil:
 		return refuse(graph.ErrTypeUnknownGraph, "run %s of the type %q is not the run of a graph", p.runID, name)
 	case s.Refused != nil:
-		return refuse(graph.ErrTypeInvalidCheckpoint,
-			"run %s was refused before any node ran (%s: %s), so there is nothing to go on from; start it again, mended", p.runID, s.Refused.Type, s.Refused.Message)
+		instead := "start it again, mended"
+		if earlier := p.redriveOf(); earlier != "" {
+			instead = "redrive the run that it was to take up, " + earlier + ", by its run id"
+		}
+		return refuse(graph.ErrTypeInvalidCheckpoint, "run %s was refused before any node ran (%s: %s), so there is nothing to go on from; %s",
+			p.runID, s.Refused.Type, s.Refused.Message, instead)
 	case err != nil:
 		return refuse(ErrTypeNotReplayed,
 			"the history of run %s cannot be replayed by this program (%v); use the version of it that the run's workers have", p.runID, err)
@@ -136,91 +140,23 @@ func (p past) judge(s workflows.Stood, err error) error {
 
 // completedTask is the index of the last workflow task that was completed; -1: none.
 func (p past) completedTask() int {
-	for i := len(p.events) - 1; i >= 0; i-- {
-		if p.events[i].GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+	for i, event := range slices.Backward(p.events) {
+		if event.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
 			return i
 		}
 	}
 	return -1
 }
 
-// news is the history with one more workflow task at its end, when something had
-// happened that no task was told of: the result of an activity stands in history even
-// if nobody was there to take it up before the run was terminated.
-func (p past) news() (events []*historypb.HistoryEvent, any bool) {
-	last := p.completedTask()
-	for _, event := range p.events[last+1:] {
-		any = any || isNews(event.GetEventType())
-	}
-	if !any {
-		return nil, false
-	}
-	events = p.events
-	switch events[len(events)-1].GetEventType() {
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT:
-		events = events[:len(events)-1]
-	default:
-	}
-	return append(events[:len(events):len(events)], lastTask(events)...), true
-}
-
-// isNews reports whether an event tells a run something.
-func isNews(t enumspb.EventType) bool {
-	switch t {
-	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED,
-		enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT, enumspb.EVENT_TYPE_ACTIVITY_TASK_CANCELED,
-		enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED, enumspb.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED,
-		enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED, enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED,
-		enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_TIMED_OUT, enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_CANCELED,
-		enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_TERMINATED, enumspb.EVENT_TYPE_TIMER_FIRED,
-		enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
-		return true
-	default:
-		return false
-	}
-}
-
-// lastTask completes the workflow task at the end of a history, or adds one.
-func lastTask(events []*historypb.HistoryEvent) []*historypb.HistoryEvent {
-	end := events[len(events)-1]
-	id, at := end.GetEventId(), end.GetEventTime()
-	scheduled, started := id+1, id+2
-	var added []*historypb.HistoryEvent
-	switch end.GetEventType() {
-	case enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED:
-		scheduled, started = end.GetWorkflowTaskStartedEventAttributes().GetScheduledEventId(), id
-	case enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED:
-		scheduled, started = id, id+1
-		added = append(added, taskStarted(started, scheduled, at))
-	default:
-		added = append(added, &historypb.HistoryEvent{
-			EventId: scheduled, EventTime: at, EventType: enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
-			Attributes: &historypb.HistoryEvent_WorkflowTaskScheduledEventAttributes{
-				WorkflowTaskScheduledEventAttributes: &historypb.WorkflowTaskScheduledEventAttributes{Attempt: 1},
-			},
-		}, taskStarted(started, scheduled, at))
-	}
-	return append(added, &historypb.HistoryEvent{
-		EventId: started + 1, EventTime: at, EventType: enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
-		Attributes: &historypb.HistoryEvent_WorkflowTaskCompletedEventAttributes{
-			WorkflowTaskCompletedEventAttributes: &historypb.WorkflowTaskCompletedEventAttributes{
-				ScheduledEventId: scheduled, StartedEventId: started,
-			},
-		},
-	})
-}
-
-func taskStarted(id, scheduled int64, at *timestamppb.Timestamp) *historypb.HistoryEvent {
-	return &historypb.HistoryEvent{
-		EventId: id, EventTime: at, EventType: enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED,
-		Attributes: &historypb.HistoryEvent_WorkflowTaskStartedEventAttributes{
-			WorkflowTaskStartedEventAttributes: &historypb.WorkflowTaskStartedEventAttributes{ScheduledEventId: scheduled},
-		},
-	}
-}
-
 // previous is the run that continued as this one; empty: this one is the first.
 func (p past) previous() string { return p.started().GetContinuedExecutionRunId() }
+
+// redriveOf is the run that this one was to take up, as its memo says; empty: none.
+func (p past) redriveOf() string {
+	var runID string
+	decodeAttribute(p.started().GetMemo().GetFields()[MemoRedriveOf], &runID)
+	return runID
+}
 
 var errNoTime = errors.New("tidemill: the child has not closed in time")
 
