@@ -13,8 +13,10 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
 	"github.com/tidemill/tidemill/internal/temporaltest"
+	"github.com/tidemill/tidemill/workflows"
 )
 
 // What a replay finds must be what the run itself would say: open, paused or closed.
@@ -158,4 +160,48 @@ func TestCheckpointRefuses(t *testing.T) {
 		_, err = w.runs.Redrive(t.Context(), run.ID, tidemill.RedriveOptions{Deadline: -2})
 		require.Equal(t, graph.ErrTypeInvalidRunOptions, tidemill.ErrorType(err), err)
 	})
+}
+
+// A run that continued as new is one run: what it did in an earlier execution can be
+// repeated as well.
+func TestRedriveReachesThroughContinueAsNew(t *testing.T) {
+	t.Parallel()
+	m := newMill()
+	w := idle(t)
+	registry := activities.NewRegistry()
+	activities.Register(registry, "work", m.work)
+	catalogue := activities.NewCatalogue(registry)
+	require.NoError(t, catalogue.AddFile("part.yaml", []byte(part)))
+	require.NoError(t, catalogue.AddFile("wheel.yaml", []byte(wheel)))
+	acts, err := activities.New(activities.Options{Registry: registry, Catalogue: catalogue, ContinueAt: 1})
+	require.NoError(t, err)
+	w.server.Worker(t, w.client, w.queue, worker.Options{}, func(r worker.Registry) {
+		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
+		acts.Register(r)
+	})
+	m.set(w.queue, "z", "broken")
+	run, err := w.runs.Start(t.Context(), tidemill.StartOptions{Graph: "wheel", ID: w.queue})
+	require.NoError(t, err)
+	report, err := w.runs.Await(t.Context(), run.ID, tidemill.AwaitOptions{})
+	require.NoError(t, err)
+	require.Equal(t, graph.StatusFailed, report.Status)
+	require.NotEqual(t, run.RunID, report.RunID, "it has continued as new")
+	m.called(run.ID)
+	m.set(w.queue, "z", "")
+	visits := 0 // of the last node: z#1 failed, and goes on under its own address
+	for _, asked := range [][2]string{{"z#1", "z"}, {"inner#1/c#1", "c z"}, {"right#1", "right b c z"}} {
+		from, calls := graph.Address(asked[0]), asked[1]
+		redriven, err := w.runs.Redrive(t.Context(), run.ID, tidemill.RedriveOptions{RunID: report.RunID, From: from})
+		require.NoError(t, err, from)
+		again, err := w.runs.Await(t.Context(), run.ID, tidemill.AwaitOptions{RunID: redriven.RunID})
+		require.NoError(t, err, from)
+		require.Equal(t, graph.StatusCompleted, again.Status, "%s: %v", from, again.Error)
+		require.Equal(t, counts(calls), m.called(run.ID), from)
+		for _, node := range again.Nodes {
+			if node.Node == "z" {
+				require.Greater(t, node.Visits, visits, "an address is used twice")
+				visits = node.Visits
+			}
+		}
+	}
 }

@@ -72,6 +72,9 @@ func (c *Client) Redrive(ctx context.Context, id string, o RedriveOptions) (Redr
 	if err != nil {
 		return Redriven{}, err
 	}
+	if err := c.catchUp(ctx, &e, id, latest); err != nil {
+		return Redriven{}, err
+	}
 	s := start{id: id, graph: e.Checkpoint.Graph, queue: o.TaskQueue}
 	plan, err := c.planned(&s, e, o)
 	redriven := Redriven{Run: Run{ID: id, Graph: s.graph, Fingerprint: s.fingerprint}, Plan: plan}
@@ -169,6 +172,29 @@ func (c *Client) taken(ctx context.Context, id, latest string, o RedriveOptions)
 	e := export{Export: parsed}
 	e.stood.Checkpoint = parsed.Checkpoint
 	return e, nil
+}
+
+// catchUp makes an earlier run of a lineage go on counting where the latest has got to:
+// an address, and with it an idempotency key, is never used twice.
+func (c *Client) catchUp(ctx context.Context, e *export, id, latest string) error {
+	if latest == "" || latest == e.RunID {
+		return nil
+	}
+	last, err := exporter{client: c}.export(ctx, id, latest, "")
+	switch {
+	case ErrorType(err) == graph.ErrTypeInvalidCheckpoint, ErrorType(err) == graph.ErrTypeUnknownGraph:
+		return nil // it has used none
+	case err != nil:
+		return err
+	case last.Checkpoint.Lineage != e.Checkpoint.Lineage:
+		return nil
+	}
+	rewound, failure := graph.Rewind(last.Checkpoint, e.Checkpoint)
+	if failure != nil {
+		return refused(id, graph.Failf(failure.Type, "this run was redriven already, as run %s, and the two do not fit: %s", last.RunID, failure.Message))
+	}
+	e.Checkpoint = rewound
+	return nil
 }
 
 // planned finds the graph to go on with, and what it would do.
