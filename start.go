@@ -45,6 +45,9 @@ type Run struct {
 	RunID       string `json:"run_id"` // of its first execution
 	Graph       string `json:"graph"`
 	Fingerprint string `json:"fingerprint,omitempty"` // where the document is known here
+	// Warnings are what is strange and no reason to start nothing: a Spec that has
+	// the revision of the client's own graph and another content.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Start starts a run and returns when the server has taken it. Everything that
@@ -84,7 +87,7 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (Run, error) {
 	case err != nil:
 		return Run{}, edgeErrorOf(s.id, err)
 	}
-	run := Run{ID: execution.GetID(), RunID: execution.GetRunID(), Graph: s.graph}
+	run := Run{ID: execution.GetID(), RunID: execution.GetRunID(), Graph: s.graph, Warnings: s.warnings}
 	if s.compiled != nil && s.compiled.Linked() {
 		run.Fingerprint = s.compiled.Fingerprint
 	}
@@ -97,6 +100,7 @@ type start struct {
 	compiled         *graph.Compiled // nil: only the worker knows it
 	input            json.RawMessage // canonical object
 	options          json.RawMessage // nil: none
+	warnings         []string
 }
 
 // check is the one place where starts are validated.
@@ -108,6 +112,7 @@ func (c *Client) check(o StartOptions) (start, error) {
 	}
 	if s.compiled != nil {
 		s.graph = s.compiled.Document.ID
+		s.warnings = c.revisions(s.compiled)
 	}
 	if s.queue == "" {
 		s.queue = c.options.TaskQueue
@@ -155,6 +160,19 @@ func (c *Client) document(o StartOptions) (*graph.Compiled, error) {
 			"the document's id is %q, not %q; leave out the name or correct it", compiled.Document.ID, o.Graph))
 	}
 	return compiled, nil
+}
+
+// revisions warns of a document that has the revision of another one known here.
+func (c *Client) revisions(compiled *graph.Compiled) []string {
+	catalogue, err := c.known()
+	if err != nil || !compiled.Linked() {
+		return nil
+	}
+	own, _ := catalogue.Get(compiled.Document.ID)
+	if warning := graph.RevisionWarning(own, compiled); warning != "" {
+		return []string{warning}
+	}
+	return nil
 }
 
 // linkKnown links a document against the graphs that are known here. Those it

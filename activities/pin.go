@@ -50,11 +50,12 @@ type Pin struct {
 //
 // Repeats: it only reads; a run repeats it until its first task ends.
 // Final errors: none.
-func (a *Activities) Pin(_ context.Context, in PinInput) (Pin, error) {
+func (a *Activities) Pin(ctx context.Context, in PinInput) (Pin, error) {
 	pin, failure := a.pin(in)
 	if failure != nil {
 		return Pin{Failure: failure}, nil
 	}
+	a.warn(ctx, pin)
 	return pin, nil
 }
 
