@@ -19,20 +19,20 @@ func TestRevisionWarning(t *testing.T) {
 		return compiled
 	}
 	known := of("one\nrevision: '3'", "x")
-	changed := of("one\nrevision: '3'", "y")
+	changed := of("one\nrevision: '3'", "z")
 	warning := graph.RevisionWarning(known, changed)
 	require.Contains(t, warning, `two documents of graph "one" call themselves revision "3"`)
 	require.Contains(t, warning, known.Fingerprint[:8])
 	require.Contains(t, warning, changed.Fingerprint[:8])
 	for name, given := range map[string]*graph.Compiled{
 		"the same":         of("one\nrevision: 3", "x"),
-		"another revision": of("one\nrevision: '4'", "y"),
-		"another graph":    of("two\nrevision: '3'", "y"),
-		"no revision":      of("one", "y"),
+		"another revision": of("one\nrevision: '4'", "z"),
+		"another graph":    of("two\nrevision: '3'", "z"),
+		"no revision":      of("one", "z"),
 		"unknown":          nil,
 	} {
 		require.Empty(t, graph.RevisionWarning(known, given), name)
 	}
-	require.Empty(t, graph.RevisionWarning(of("one", "x"), of("one", "y")))
+	require.Empty(t, graph.RevisionWarning(of("one", "x"), of("one", "z")))
 	require.Empty(t, graph.RevisionWarning(nil, changed))
 }
