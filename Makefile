@@ -86,6 +86,10 @@ bench: $(TEMPORAL) ## Micro-benchmarks, then the ratios to hand-written Temporal
 	go test -run '^$$' -bench . -benchmem ./...
 	go run ./internal/cmd/bench
 
+.PHONY: soak
+soak: $(TEMPORAL) ## 300 runs while workers are killed and the server is restarted; some minutes
+	go run ./internal/cmd/soak
+
 .PHONY: fix
 fix: $(filter bin/%,$(GOLANGCI_LINT)) ## Format and apply safe fixes
 	$(GOLANGCI_LINT) fmt
