@@ -24,11 +24,12 @@ import (
 // archive reads histories: those of runs, of the runs they continued from, and of their
 // children.
 type archive struct {
-	client  client.Client
-	commits map[place][]time.Time
-	worst   temporaltest.Task // the most of each that a workflow task held
-	runs    int
-	faults  []string
+	client   client.Client
+	commits  map[place][]commit
+	silences map[place][]time.Time
+	worst    temporaltest.Task // the most of each that a workflow task held
+	runs     int
+	faults   []string
 }
 
 // read reads the latest run of a workflow id and all that belongs to it.
@@ -82,31 +83,47 @@ func (a *archive) check(recording historytest.Recording) {
 	}
 }
 
-// note notes when the nodes of a run were committed. An activity that timed out was
-// lost with its worker, and is none.
+// note notes when the nodes of a run were committed, and when their workers were given
+// up: an activity that timed out was lost with its worker.
 func (a *archive) note(recording historytest.Recording) {
-	scheduled := map[int64]string{}
+	scheduled, before := map[int64]place{}, tasksBefore(recording.History)
 	for _, event := range recording.History.GetEvents() {
 		at := event.GetEventTime().AsTime()
-		commit := func(address string) {
-			if address != "" {
-				p := place{recording.WorkflowID, address}
-				a.commits[p] = append(a.commits[p], at)
+		end := func(p place, since time.Time) {
+			if p.address != "" {
+				a.commits[p] = append(a.commits[p], commit{since: since, at: at})
 			}
 		}
 		switch event.GetEventType() { //nolint:exhaustive // the others commit no action
 		case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 			if attributes := event.GetActivityTaskScheduledEventAttributes(); attributes.GetActivityType().GetName() == "work" {
-				scheduled[event.GetEventId()] = attributes.GetActivityId()
+				scheduled[event.GetEventId()] = place{recording.WorkflowID, attributes.GetActivityId()}
 			}
 		case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-			commit(scheduled[event.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()])
+			end(scheduled[event.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()], time.Time{})
 		case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
-			commit(scheduled[event.GetActivityTaskFailedEventAttributes().GetScheduledEventId()])
+			end(scheduled[event.GetActivityTaskFailedEventAttributes().GetScheduledEventId()], time.Time{})
+		case enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+			p := scheduled[event.GetActivityTaskTimedOutEventAttributes().GetScheduledEventId()]
+			a.silences[p] = append(a.silences[p], at)
 		case enumspb.EVENT_TYPE_MARKER_RECORDED:
-			commit(localAddress(event))
+			task := event.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId()
+			end(place{recording.WorkflowID, localAddress(event)}, before[task])
 		}
 	}
+}
+
+// tasksBefore is, for each workflow task, when the one before it had ended. One that wrote
+// nothing only kept a local activity alive, and is no end.
+func tasksBefore(history *historypb.History) map[int64]time.Time {
+	before, last := map[int64]time.Time{}, time.Time{}
+	for _, task := range temporaltest.Tasks(history) {
+		before[task.EventID] = last
+		if task.Commands > 0 {
+			last = history.GetEvents()[task.EventID-1].GetEventTime().AsTime()
+		}
+	}
+	return before
 }
 
 // localAddress is the address of the local action that a marker is of; empty when it is

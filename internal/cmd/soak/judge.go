@@ -11,10 +11,15 @@ type place struct{ workflow, address string }
 
 // evidence is what a soak left behind.
 type evidence struct {
-	entries []entry
-	commits map[place][]time.Time // when histories say that it ended: once, or something is wrong
-	losses  []loss                // in order
+	entries  []entry
+	commits  map[place][]commit    // what histories say of how it ended: once, or something is wrong
+	silences map[place][]time.Time // when the server took its worker for lost, for it was silent
+	losses   []loss                // in order
 }
+
+// commit is when a history says that a node ended, and for a local action when the
+// workflow task before had ended.
+type commit struct{ since, at time.Time }
 
 // loss is a worker that was killed, or the server.
 type loss struct {
@@ -35,9 +40,9 @@ type verdict struct {
 }
 
 // judge holds the evidence against what is promised: a node that was committed does not
-// run again, and a node runs again before that only when a worker or the server was
-// lost meanwhile. For a local action the commit is the end of its workflow task, so one
-// that is repeated is repeated within that task.
+// run again. Before that, a remote one runs again only when its worker or the server was
+// lost meanwhile, or was silent for so long that it was taken for lost; and a local one
+// only within the workflow task that commits it.
 func judge(e evidence) verdict {
 	var v verdict
 	runs, order := map[place][]entry{}, []place{}
@@ -79,23 +84,29 @@ func (v *verdict) judge(p place, runs []entry, e evidence) {
 		v.fault(p, "was begun and never ended in its history")
 		return
 	}
+	first := runs[0]
 	for i, run := range runs {
-		if run.Key != runs[0].Key || run.Attempt != runs[0].Attempt {
-			v.fault(p, "ran as %s, attempt %d, and as %s, attempt %d", runs[0].Key, runs[0].Attempt, run.Key, run.Attempt)
+		if run.Key != first.Key || run.Attempt != first.Attempt {
+			v.fault(p, "ran as %s, attempt %d, and as %s, attempt %d", first.Key, first.Attempt, run.Key, run.Attempt)
 		}
-		if run.Begun.After(commits[0].Add(slack)) {
-			v.fault(p, "ran again %v after it was committed", run.Begun.Sub(commits[0]).Round(time.Millisecond))
-		}
-		if i > 0 && !e.lost(runs[i-1], run) {
+		switch at, since := commits[0].at, commits[0].since; {
+		case run.Begun.After(at.Add(slack)):
+			v.fault(p, "ran again %v after it was committed", run.Begun.Sub(at).Round(time.Millisecond))
+		case run.Local && run.Begun.Before(since.Add(-slack)):
+			v.fault(p, "ran in an earlier workflow task than the one that committed it")
+		case !run.Local && i > 0 && !e.lost(p, runs[i-1], run):
 			v.fault(p, "ran again after %v, and nothing was lost meanwhile", run.Begun.Sub(runs[i-1].Begun).Round(time.Millisecond))
 		}
 	}
 }
 
 // lost reports whether between two executions the worker of the first was killed, or
-// the server.
-func (e evidence) lost(first, second entry) bool {
-	return slices.ContainsFunc(e.losses, func(l loss) bool {
+// the server, or the server gave the worker up.
+func (e evidence) lost(p place, first, second entry) bool {
+	silent := slices.ContainsFunc(e.silences[p], func(at time.Time) bool {
+		return at.After(first.Begun) && at.Before(second.Begun.Add(slack))
+	})
+	return silent || slices.ContainsFunc(e.losses, func(l loss) bool {
 		return (l.pid == 0 || l.pid == first.PID) && l.over.After(first.Begun.Add(-slack)) && l.at.Before(second.Begun)
 	})
 }

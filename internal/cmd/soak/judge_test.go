@@ -17,12 +17,17 @@ func TestJudge(t *testing.T) {
 	ran := func(second, pid int) entry {
 		return entry{Workflow: "run", Address: "a#1", Key: "k", Attempt: 1, PID: pid, Begun: at(second)}
 	}
-	ended := func(seconds ...int) map[place][]time.Time {
-		var times []time.Time
+	ended := func(seconds ...int) map[place][]commit {
+		var times []commit
 		for _, second := range seconds {
-			times = append(times, at(second))
+			times = append(times, commit{since: start, at: at(second)})
 		}
-		return map[place][]time.Time{here: times}
+		return map[place][]commit{here: times}
+	}
+	local := func(second, pid int) entry {
+		one := ran(second, pid)
+		one.Local = true
+		return one
 	}
 	other := ran(5, 2)
 	other.Key = "l"
@@ -48,6 +53,17 @@ func TestJudge(t *testing.T) {
 		{"again after it was committed", evidence{
 			entries: []entry{ran(1, 1), ran(5, 2)}, commits: ended(2), losses: []loss{{pid: 1, at: at(3), over: at(3)}},
 		}, "ran again 3s after it was committed"},
+		{"again, for its worker was silent", evidence{
+			entries: []entry{ran(1, 1), ran(20, 1)}, commits: ended(21), silences: map[place][]time.Time{here: {at(18)}},
+		}, ""},
+		{"again, and its worker was silent later", evidence{
+			entries: []entry{ran(1, 1), ran(5, 1)}, commits: ended(21), silences: map[place][]time.Time{here: {at(18)}},
+		}, "nothing was lost meanwhile"},
+		{"locally, and again in the same task", evidence{entries: []entry{local(1, 1), local(5, 1)}, commits: ended(6)}, ""},
+		{"locally again after the task", evidence{entries: []entry{local(1, 1), local(5, 1)}, commits: ended(2)}, "ran again 3s after"},
+		{"locally again in another task", evidence{
+			entries: []entry{local(1, 1), local(5, 1)}, commits: map[place][]commit{here: {{since: at(3), at: at(6)}}},
+		}, "ran in an earlier workflow task"},
 		{"committed twice", evidence{entries: []entry{ran(1, 1)}, commits: ended(2, 3)}, "ended 2 times"},
 		{"never committed", evidence{entries: []entry{ran(1, 1)}}, "never ended"},
 		{"never begun", evidence{commits: ended(2)}, "never begun"},
@@ -60,7 +76,7 @@ func TestJudge(t *testing.T) {
 			v := judge(c.evidence)
 			if c.want == "" {
 				require.Empty(t, v.faults)
-				require.Equal(t, len(c.entries)-1, v.remote.repeated)
+				require.Equal(t, len(c.entries)-1, v.remote.repeated+v.local.repeated)
 				return
 			}
 			require.Len(t, v.faults, 1)
