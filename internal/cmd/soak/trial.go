@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
+
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/activities/permits"
 )
@@ -66,6 +68,10 @@ func openOf(trials []*trial) string {
 func (f *field) look(ctx context.Context, t *trial) {
 	short, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	described, err := f.client.DescribeWorkflow(short, t.id, "") // needs no worker, unlike the status
+	if err != nil || described.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING && (t.answered || !t.kind.asks) {
+		return
+	}
 	report, err := f.runs.Status(short, t.id)
 	if err != nil || report.Note != "" {
 		return
