@@ -62,6 +62,14 @@ test: $(TEMPORAL) ## Everything but benchmarks and fuzzing: unit, workflow, repl
 golden: ## Rewrite the golden files; read the diff
 	grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n 1 dirname | sort -u | xargs -r -I DIR go test DIR -update
 
+.PHONY: histories
+histories: $(TEMPORAL) ## Record the shapes of runs that have no recording yet
+	go test ./workflows -run 'Histories$$' -update
+
+.PHONY: histories-release
+histories-release: ## Keep the recorded shapes as they are from now on: part of a release
+	go test ./workflows -run '^TestRecordedHistories$$' -release
+
 .PHONY: fuzz
 fuzz: ## Each fuzz test for FUZZTIME (1m)
 	grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file func; do \
@@ -77,6 +85,10 @@ cover: $(TEMPORAL) ## Coverage over all packages
 bench: $(TEMPORAL) ## Micro-benchmarks, then the ratios to hand-written Temporal code
 	go test -run '^$$' -bench . -benchmem ./...
 	go run ./internal/cmd/bench
+
+.PHONY: soak
+soak: $(TEMPORAL) ## 300 runs while workers are killed and the server is restarted; some minutes
+	go run ./internal/cmd/soak
 
 .PHONY: fix
 fix: $(filter bin/%,$(GOLANGCI_LINT)) ## Format and apply safe fixes

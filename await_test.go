@@ -3,6 +3,8 @@ package tidemill_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,7 +201,15 @@ func TestStatusTellsAFailingTask(t *testing.T) {
 	})
 	report, err := w.runs.Status(t.Context(), run.ID)
 	require.NoError(t, err)
-	require.Contains(t, report.Note, "workflow task fails")
+	require.Contains(t, report.Note, "the run's workflow task fails: ")
+	require.Contains(t, report.Note, "approval", "it does not say which type the worker lacks")
+	temporaltest.Wait(t, within, "Doctor to find the run", func() bool {
+		diagnosis, err := w.runs.Doctor(t.Context(), "")
+		require.NoError(t, err)
+		return slices.ContainsFunc(diagnosis.Findings, func(f tidemill.Finding) bool {
+			return strings.Contains(f.What, "1 make no way") && strings.Contains(f.What, run.ID) && strings.Contains(f.What, "approval")
+		})
+	})
 	_, err = w.runs.Picture(t.Context(), run.ID)
 	require.Equal(t, tidemill.ErrTypeTaskFailed, tidemill.ErrorType(err), "%v", err)
 }

@@ -75,6 +75,9 @@ func (c *Client) Doctor(ctx context.Context, taskQueue string) (Diagnosis, error
 	}
 	d.judge()
 	d.judgeAdmission()
+	if err := c.judgeRuns(ctx, &d); err != nil {
+		return d, edgeError(err)
+	}
 	return d, nil
 }
 

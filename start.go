@@ -45,6 +45,9 @@ type Run struct {
 	RunID       string `json:"run_id"` // of its first execution
 	Graph       string `json:"graph"`
 	Fingerprint string `json:"fingerprint,omitempty"` // where the document is known here
+	// Warnings are what is strange and no reason to start nothing: a Spec that has
+	// the revision of the client's own graph and another content.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Start starts a run and returns when the server has taken it. Everything that
@@ -89,7 +92,7 @@ func (c *Client) launch(ctx context.Context, s start) (Run, error) {
 	case err != nil:
 		return Run{}, edgeErrorOf(s.id, err)
 	}
-	run := Run{ID: execution.GetID(), RunID: execution.GetRunID(), Graph: s.graph}
+	run := Run{ID: execution.GetID(), RunID: execution.GetRunID(), Graph: s.graph, Warnings: s.warnings}
 	if s.linked {
 		run.Fingerprint = s.fingerprint
 	}
@@ -105,6 +108,7 @@ type start struct {
 	input            json.RawMessage // canonical object
 	options          json.RawMessage // nil: none
 	earlier          *earlier        // the run it takes up; nil: it begins at the beginning
+	warnings         []string
 }
 
 // check is the one place where starts are validated.
@@ -114,7 +118,9 @@ func (c *Client) check(o StartOptions) (start, error) {
 	if err != nil {
 		return s, err
 	}
-	s.know(compiled)
+	if s.know(compiled); compiled != nil {
+		s.warnings = c.revisions(compiled)
+	}
 	if s.queue == "" {
 		s.queue = c.options.TaskQueue
 	}
@@ -169,6 +175,19 @@ func (c *Client) document(o StartOptions) (*graph.Compiled, error) {
 			"the document's id is %q, not %q; leave out the name or correct it", compiled.Document.ID, o.Graph))
 	}
 	return compiled, nil
+}
+
+// revisions warns of a document that has the revision of another one known here.
+func (c *Client) revisions(compiled *graph.Compiled) []string {
+	catalogue, err := c.known()
+	if err != nil || !compiled.Linked() {
+		return nil
+	}
+	own, _ := catalogue.Get(compiled.Document.ID)
+	if warning := graph.RevisionWarning(own, compiled); warning != "" {
+		return []string{warning}
+	}
+	return nil
 }
 
 // linkKnown links a document against the graphs that are known here. Those it

@@ -2,14 +2,18 @@ package tidemill_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/temporaltest"
 )
 
 // echo gives back its input.
@@ -193,6 +197,60 @@ func TestStartSendsADocumentWithChildren(t *testing.T) {
 			require.Equal(t, report.Fingerprint, run.Fingerprint)
 		}
 	}
+}
+
+// words are what was logged as a warning.
+type words struct {
+	log.Logger
+	mu   sync.Mutex
+	text []string
+}
+
+func (w *words) Warn(message string, _ ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, message)
+}
+
+func (w *words) said(part string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.text, func(message string) bool { return strings.Contains(message, part) })
+}
+
+// Two contents under one revision are confused by everybody who reads it: who starts
+// such a run is told, and so is who runs the worker. The run itself is what was sent.
+func TestStartWarnsOfARevisionThatIsTaken(t *testing.T) {
+	t.Parallel()
+	revised := func(output string) []byte {
+		return []byte("version: 1\nid: revised\nrevision: '3'\nentry: a\nnodes: [{id: a, type: set, output: " + output + ", next: end}]\n")
+	}
+	const warning = "call themselves revision \"3\""
+	server, heard := shared.Server(t), &words{Logger: temporaltest.Logger()}
+	c, queue := server.Client(t, func(o *client.Options) { o.Logger = heard }), server.TaskQueue(t)
+	app := tidemill.NewApp()
+	app.AddGraph("revised.yaml", revised("old"))
+	one, err := tidemill.NewWorker(t.Context(), c, app, tidemill.WorkerOptions{TaskQueue: queue, StopGrace: -1, InlineSpecs: true})
+	require.NoError(t, err)
+	require.NoError(t, one.Start())
+	t.Cleanup(one.Stop)
+	runs := tidemill.NewClient(c, tidemill.ClientOptions{TaskQueue: queue, App: app})
+
+	run, err := runs.Start(t.Context(), tidemill.StartOptions{Spec: revised("old")})
+	require.NoError(t, err)
+	require.Empty(t, run.Warnings)
+	_, err = runs.Await(t.Context(), run.ID, tidemill.AwaitOptions{})
+	require.NoError(t, err)
+	require.False(t, heard.said(warning), "it is the same document")
+
+	run, err = runs.Start(t.Context(), tidemill.StartOptions{Spec: revised("new")})
+	require.NoError(t, err)
+	require.Len(t, run.Warnings, 1)
+	require.Contains(t, run.Warnings[0], warning)
+	report, err := runs.Await(t.Context(), run.ID, tidemill.AwaitOptions{})
+	require.NoError(t, err)
+	require.JSONEq(t, `"new"`, string(report.Output))
+	require.True(t, heard.said(warning))
 }
 
 // A client that works in another namespace than it believes would look for runs

@@ -38,7 +38,11 @@ func (c *Client) statusOf(ctx context.Context, id, runID string) (Report, error)
 		return Report{}, edgeErrorOf(id, err)
 	}
 	if queryErr != nil {
-		report = described(d, noteOf(queryErr)+"; this is what the server knows")
+		note := noteOf(queryErr)
+		if reason := c.taskFailure(ctx, d.GetWorkflowExecutionInfo().GetExecution()); reason != "" {
+			note = "the run's workflow task fails: " + reason
+		}
+		report = described(d, note+"; this is what the server knows")
 	}
 	info := d.GetWorkflowExecutionInfo()
 	if !open(info) && info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {

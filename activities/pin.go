@@ -61,7 +61,7 @@ type Pin struct {
 //
 // Repeats: it only reads; a run repeats it until its first task ends.
 // Final errors: none. What a later release wrote is for a worker of that release.
-func (a *Activities) Pin(_ context.Context, in PinInput) (Pin, error) {
+func (a *Activities) Pin(ctx context.Context, in PinInput) (Pin, error) {
 	carry, err := carried(in)
 	if err != nil {
 		return Pin{}, err
@@ -77,6 +77,7 @@ func (a *Activities) Pin(_ context.Context, in PinInput) (Pin, error) {
 	if !errors.As(err, &failure) {
 		var pin Pin
 		if pin, failure = a.pin(in, child); failure == nil {
+			a.warn(ctx, pin)
 			return pin, nil
 		}
 	}

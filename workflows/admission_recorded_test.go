@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -68,7 +67,7 @@ func TestAdmissionHistories(t *testing.T) {
 		}
 		historytest.Replay(t, historytest.Load(t, path), registerReplay)
 	}
-	changed := historytest.Load(t, filepath.Join(recordings, "admission_basic.json"))
+	changed := historytest.Load(t, recordingOf("admission_basic"))
 	for _, event := range changed.History.Events {
 		if scheduled := event.GetActivityTaskScheduledEventAttributes(); scheduled != nil {
 			scheduled.ActivityType.Name = permits.NameCheckOwners

@@ -29,6 +29,7 @@ func (r *run) begin(ctx workflow.Context, args converter.EncodedValues) *graph.F
 	if r.takePin(ctx, given); r.pin.Failure != nil {
 		return r.pin.Failure
 	}
+	r.mustFollow()
 	if failure = r.inherit(given.child); failure != nil {
 		return failure
 	}

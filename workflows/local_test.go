@@ -215,10 +215,6 @@ func TestLocalLoop(t *testing.T) {
 	var count int
 	require.NoError(t, run.Get(ctx, &count))
 	require.Equal(t, turns, count)
-	for i, task := range temporaltest.Tasks(w.history(run)) {
-		require.LessOrEqual(t, task.Markers, 256, "markers of workflow task %d", i)
-		require.LessOrEqual(t, task.Bytes, 512<<10, "bytes of workflow task %d", i)
-	}
 	require.Greater(t, w.localCounts(run).markers, turns)
 }
 
@@ -339,12 +335,14 @@ func TestLocalForkOfLargeResults(t *testing.T) {
 	w := setup(t, parts{register: registerFill, graphs: []string{localGraph("local_large", "f", forkOf("", branches...)+plainJoin)}})
 	run := w.run("local_large")
 	w.runs = nil // replayed here: its tasks hold more than others may
+	w.server.Excuse(run.GetID())
 	kind, _ := w.failure(run)
 	require.Equal(t, graph.ErrTypeForkBranchFailed, kind)
 	for i, task := range temporaltest.Tasks(w.history(run)) {
 		require.LessOrEqual(t, task.Bytes, 2<<20+64<<10, "bytes of workflow task %d", i)
 	}
-	historytest.Replay(t, historytest.Record(t, w.client, run.GetID(), run.GetRunID()), registerReplay)
+	recording := historytest.Record(t, w.client, run.GetID(), run.GetRunID())
+	require.NoError(t, historytest.TryReplay(recording, worker.WorkflowReplayerOptions{}, registerReplay))
 }
 
 // An ending in the middle of a deploy: the worker that stops lets a local action

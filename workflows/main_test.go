@@ -325,11 +325,6 @@ func (w *world) replay(id, runID string) {
 		return // it closed before its first task
 	}
 	historytest.Replay(w.tb, recording, registerReplay)
-	for i, task := range temporaltest.Tasks(recording.History) {
-		require.LessOrEqual(w.tb, task.Markers, 256, "markers of workflow task %d", i)
-		require.LessOrEqual(w.tb, task.MarkerBytes, 512<<10, "bytes of markers of workflow task %d", i)
-		require.LessOrEqual(w.tb, task.Bytes, 2<<20, "bytes of workflow task %d", i)
-	}
 	for _, event := range recording.History.GetEvents() {
 		if next := event.GetWorkflowExecutionContinuedAsNewEventAttributes(); next != nil {
 			w.replay(id, next.GetNewExecutionRunId())

@@ -36,6 +36,22 @@ nodes:
   - {id: busy, type: set, output: "${ input.key }", next: end}
 `
 
+// admittedAgain is admitted with a backoff, during which the permit is given back.
+const admittedAgain = `
+version: 1
+id: admitted_again
+entry: work
+nodes: [{id: work, run: act, args: {fail: boom, until: 1, output: done}, retry: {max_attempts: 2, backoff: 1s}, next: end}]
+`
+
+// admittedItems is a map whose items need the only permit one after the other.
+const admittedItems = `
+version: 1
+id: admitted_items
+entry: each
+nodes: [{id: each, type: map, items: [1, 2, 3], item: {run: act, args: {output: "${ item }"}}, next: end}]
+`
+
 // waitsForWork is what a run waits for while the permit is another's.
 const waitsForWork = "admission: limit of agent:work"
 
@@ -54,6 +70,8 @@ func permitShapes() []permitShape {
 			w.when(run, "the wait", waits)
 			free()
 		}},
+		{name: "permit_backoff", graph: "admitted_again"},
+		{name: "permit_items", graph: "admitted_items"},
 		{name: "permit_rejected", graph: "refused", taken: true},
 		{name: "permit_cancelled_waiting", graph: "admitted", taken: true, act: func(w *world, run client.WorkflowRun, _ func()) {
 			w.when(run, "the wait", waits)
@@ -82,14 +100,14 @@ func TestPermitHistories(t *testing.T) {
 		}
 		recording := historytest.Load(t, path)
 		historytest.Replay(t, recording, registerReplay)
-		require.Equal(t, shape.name == "permit_queued", temporaltest.Count(recording.History, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED) == 1)
+		require.Equal(t, shape.name == "permit_queued", shape.name != "permit_items" && temporaltest.Count(recording.History, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED) == 1)
 	}
 }
 
 func recordPermit(t *testing.T, shape permitShape) {
 	t.Helper()
 	acts, held := newScript(), hold(t, false)
-	made := parts{graphs: []string{admitted, refused, once}, register: func(r *activities.Registry) {
+	made := parts{graphs: []string{admitted, admittedAgain, admittedItems, refused, once}, register: func(r *activities.Registry) {
 		acts.register(r)
 		held.register(r)
 	}}

@@ -1,16 +1,21 @@
 package workflows_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -22,9 +27,12 @@ import (
 	"github.com/tidemill/tidemill/workflows"
 )
 
-var update = flag.Bool("update", false, "record the histories that are missing; delete one to have it recorded anew")
+var (
+	update  = flag.Bool("update", false, "record the histories that are missing; delete one to have it recorded anew")
+	release = flag.Bool("release", false, "keep the recorded histories as they are from now on")
+)
 
-const recordings = "testdata/histories"
+const histories = "testdata/histories"
 
 // shape is one kind of run whose history is kept.
 type shape struct {
@@ -35,6 +43,18 @@ type shape struct {
 	open  bool                             // it is recorded before its end
 	child string                           // the address of a child that is recorded as well
 }
+
+// names are those of its recordings.
+func (s shape) names() []string {
+	if s.child == "" {
+		return []string{s.name}
+	}
+	return []string{s.name, s.name + "_below"}
+}
+
+// allShapes are the shapes of runs that need nothing but a worker with graphs. The last
+// leaves a worker without any.
+func allShapes() []shape { return slices.Concat(forkShapes, moreShapes, shapes) }
 
 var shapes = []shape{
 	{name: "linear", graph: "linear", input: `{"count":1}`},
@@ -194,32 +214,68 @@ nodes: [{id: a, type: set, delta: {x: 1}, next: a}]
 }
 
 // Every shape of history ever recorded must replay with today's code: runs
-// wait for people for months, and meet the workers of another release.
+// wait for people for months, and meet the workers of another release. The name of
+// a subtest says which version's runs would be stuck.
 func TestRecordedHistories(t *testing.T) {
 	t.Parallel()
 	if *update {
 		record(t)
 	}
-	files := historytest.Files(t, recordings)
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = strings.TrimSuffix(filepath.Base(file), ".json")
-		historytest.Replay(t, historytest.Load(t, file), registerReplay)
+	if *release {
+		require.NoError(t, historytest.Release(histories, activities.Core))
 	}
-	for _, s := range shapes {
-		require.Contains(t, names, s.name, "record it with -update")
-		if s.child != "" {
-			require.Contains(t, names, s.name+"_below", "record it with -update")
+	corpus, err := historytest.Corpus(histories)
+	require.NoError(t, err)
+	for _, kept := range corpus {
+		t.Run(kept.String(), func(t *testing.T) {
+			t.Parallel()
+			recording := historytest.Load(t, kept.Path)
+			historytest.Replay(t, recording, registerReplay)
+			requireCore(t, kept, recording)
+		})
+	}
+	for _, s := range allShapes() {
+		for _, name := range s.names() {
+			require.True(t, recorded(name), "%s is not recorded: make histories", name)
 		}
 	}
 	requireDifferenceSeen(t)
+}
+
+// requireCore makes sure that a recording lies with those of its version: of runs that
+// today's code would begin otherwise, one must be left that has begun as it did then.
+func requireCore(t *testing.T, kept historytest.Kept, recording historytest.Recording) {
+	t.Helper()
+	want := kept.Core
+	if want == 0 {
+		want = activities.Core
+	}
+	if core := coreOf(t, recording.History); core != 0 {
+		require.Equal(t, want, core, "a recording of core %d lies with those of core %d; release those that there are before you raise the core: make histories-release", core, want)
+	}
+}
+
+// coreOf is the version that a run is bound to; 0 for one that was refused, and for
+// what is no run of a graph.
+func coreOf(t *testing.T, history *historypb.History) int {
+	t.Helper()
+	for _, event := range history.GetEvents() {
+		details := event.GetMarkerRecordedEventAttributes().GetDetails()
+		if data := details["data"].GetPayloads(); len(data) == 0 || !strings.Contains(string(data[0].GetData()), `"`+activities.NamePin+`"`) {
+			continue
+		}
+		var pin activities.Pin
+		require.NoError(t, json.Unmarshal(details["result"].GetPayloads()[0].GetData(), &pin))
+		return pin.Core
+	}
+	return 0
 }
 
 // requireDifferenceSeen makes sure that a changed history does not replay, or
 // the test would pass for ever.
 func requireDifferenceSeen(t *testing.T) {
 	t.Helper()
-	recording := historytest.Load(t, filepath.Join(recordings, "linear.json"))
+	recording := historytest.Load(t, recordingOf("linear"))
 	for _, event := range recording.History.Events {
 		if scheduled := event.GetActivityTaskScheduledEventAttributes(); scheduled != nil && scheduled.ActivityId == "c#1" {
 			scheduled.ActivityId = "x#1"
@@ -240,15 +296,21 @@ func record(t *testing.T) {
 	acts := newScript()
 	documents := append([]string{
 		linear, approval, rounds, actionPause, impatient, clockTick, ship, cancelled, waiting, working, closings, longLoop,
-	}, shapeGraphs...)
+	}, slices.Concat(shapeGraphs, forkShapeGraphs(), moreShapeGraphs())...)
 	w := setup(t, parts{graphs: documents, register: func(r *activities.Registry) {
 		registerAdd(r)
 		registerBeat(r)
 		registerBlock(r)
+		registerFill(r)
+		registerShapeCallbacks(r)
 		acts.register(r)
+	}, edit: func(o *activities.Options) {
+		o.Limits = graph.Limits{Payload: 100_000, State: 100_000} // what is too large is small enough to be kept
+	}, foreign: func(r worker.Registry) {
+		r.RegisterActivityWithOptions(func(context.Context, any) (string, error) { return "foreign", nil }, activity.RegisterOptions{Name: "Foreign"})
 	}})
-	for _, s := range shapes {
-		if _, err := os.Stat(recordingOf(s.name)); err == nil {
+	for _, s := range allShapes() {
+		if !slices.ContainsFunc(s.names(), func(name string) bool { return !recorded(name) }) {
 			continue
 		}
 		run := w.run(s.graph, json.RawMessage(s.input))
@@ -267,7 +329,20 @@ func record(t *testing.T) {
 	}
 }
 
-func recordingOf(name string) string { return filepath.Join(recordings, name+".json") }
+// recordingOf is where a shape is recorded: with those of today's version that were
+// released, or else above them.
+func recordingOf(name string) string {
+	released := filepath.Join(histories, fmt.Sprintf("core-%d", activities.Core), name+".json")
+	if _, err := os.Stat(released); err == nil {
+		return released
+	}
+	return filepath.Join(histories, name+".json")
+}
+
+func recorded(name string) bool {
+	_, err := os.Stat(recordingOf(name))
+	return err == nil
+}
 
 // record keeps the history of a run.
 func (w *world) record(run client.WorkflowRun, name string) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
+	"github.com/tidemill/tidemill/internal/crew"
 	"github.com/tidemill/tidemill/internal/devserver"
 	"github.com/tidemill/tidemill/internal/temporaltest"
 )
@@ -54,7 +55,7 @@ type fire struct {
 	client client.Client
 	gauge  *gauge
 	setup  manned
-	crew   []*process
+	crew   []*crew.Member
 	runs   []client.WorkflowRun
 	gone   map[string]bool // runs that were terminated
 	dice   *rand.Rand
@@ -108,7 +109,7 @@ func (f *fire) burn(kills int) {
 		<-tick.C
 		if i%4 == 3 {
 			victim := f.dice.IntN(len(f.crew))
-			f.crew[victim].kill()
+			f.crew[victim].Kill()
 			f.crew[victim] = f.setup.launch(f.t)
 			continue
 		}

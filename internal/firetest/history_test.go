@@ -26,6 +26,7 @@ import (
 func replay(tb testing.TB, c client.Client, workflowID, runID string) {
 	tb.Helper()
 	recording := historytest.Record(tb, c, workflowID, runID)
+	require.NoError(tb, temporaltest.Audit(recording.History), workflowID)
 	options := worker.WorkflowReplayerOptions{Interceptors: []interceptor.WorkerInterceptor{tidemill.Interceptor()}}
 	again := func() error {
 		return historytest.TryReplay(recording, options, func(r worker.WorkflowReplayer) {

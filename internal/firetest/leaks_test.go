@@ -123,7 +123,7 @@ nodes:
 	doomed.Mortal = true
 	first := doomed.launch(t)
 	run := h.start("asks", nil)
-	_ = first.cmd.Wait() // it dies
+	first.Wait() // it dies
 	before := h.holds(1, 0).Grants
 	m.launch(t)
 	temporaltest.Wait(t, patience, "the pause", func() bool { return len(h.report(run).Pauses) == 1 })

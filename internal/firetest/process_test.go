@@ -1,14 +1,12 @@
 package firetest_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
+	"github.com/tidemill/tidemill/internal/crew"
 	"github.com/tidemill/tidemill/internal/temporaltest"
 )
 
@@ -124,35 +123,18 @@ func (m *manned) app() *tidemill.App {
 	return app
 }
 
-// process is a worker process.
-type process struct {
-	cmd    *exec.Cmd
-	output bytes.Buffer
-}
-
 // launch starts a worker process, which is killed when the test ends.
-func (m *manned) launch(t *testing.T) *process {
+func (m *manned) launch(t *testing.T) *crew.Member {
 	t.Helper()
 	setup, err := json.Marshal(m)
 	require.NoError(t, err)
-	binary, err := os.Executable()
+	member, err := crew.Launch(mannedVariable, string(setup))
 	require.NoError(t, err)
-	p := &process{cmd: exec.Command(binary)}
-	p.cmd.Env = append(os.Environ(), mannedVariable+"="+string(setup))
-	p.cmd.SysProcAttr = attributes()
-	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
-	require.NoError(t, p.cmd.Start())
 	t.Cleanup(func() {
-		p.kill()
+		member.Kill()
 		if t.Failed() {
-			t.Logf("a worker process printed: %s", p.output.String())
+			t.Logf("a worker process printed: %s", member.Output())
 		}
 	})
-	return p
-}
-
-// kill ends the process as a power cut would.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
+	return member
 }

@@ -7,8 +7,9 @@
 //	recording := historytest.Record(t, c, "order-7", "")
 //	historytest.Replay(t, recording, register)
 //
-// Released shapes live in testdata/histories, one file each, written by
-// [Save] and read by [Load]. A file holds the workflow and run id besides the
-// events: ids of children and activities are made from them, and the events alone
-// do not hold the workflow id.
+// One recording of every shape lives in testdata/histories, written by [Save] and
+// read by [Load]. A file holds the workflow and run id besides the events: ids of
+// children and activities are made from them, and the events alone do not hold the
+// workflow id. [Release] puts what is there under the version of the interpreter's
+// rules that wrote it, where [Corpus] sees to it that it stays as it is.
 package historytest

@@ -68,9 +68,10 @@ func TestReplay(t *testing.T) {
 
 	folder := filepath.Join(t.TempDir(), "histories")
 	historytest.Save(t, filepath.Join(folder, "parent_plain.json"), recording)
-	paths := historytest.Files(t, folder)
-	require.Len(t, paths, 1)
-	loaded := historytest.Load(t, paths[0])
+	corpus, err := historytest.Corpus(folder)
+	require.NoError(t, err)
+	require.Len(t, corpus, 1)
+	loaded := historytest.Load(t, corpus[0].Path)
 	require.Equal(t, recording.WorkflowID, loaded.WorkflowID)
 	require.Equal(t, recording.RunID, loaded.RunID)
 	require.True(t, proto.Equal(recording.History, loaded.History))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,15 +114,4 @@ func decode(content []byte) (Recording, error) {
 		return Recording{}, fmt.Errorf("historytest: decode: %w", err)
 	}
 	return Recording{WorkflowID: stored.WorkflowID, RunID: stored.RunID, History: &history}, nil
-}
-
-// Files returns the paths of the stored recordings in a folder, in order. An
-// empty folder fails the test: a corpus that lost its files would pass for ever.
-func Files(tb testing.TB, folder string) []string {
-	tb.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	require.NoError(tb, err)
-	require.NotEmpty(tb, paths, "no recordings in %s", folder)
-	slices.Sort(paths)
-	return paths
 }

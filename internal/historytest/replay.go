@@ -11,9 +11,11 @@ import (
 )
 
 // Replay replays the recording on a replayer to which register has added the
-// workflows, and fails the test when the code would decide differently.
+// workflows, and fails the test when the code would decide differently, or when a
+// workflow task of it holds more than it may ([temporaltest.Audit]).
 func Replay(tb testing.TB, recording Recording, register func(worker.WorkflowReplayer)) {
 	tb.Helper()
+	require.NoError(tb, temporaltest.Audit(recording.History), "audit of %s, run %s", recording.WorkflowID, recording.RunID)
 	require.NoError(tb, TryReplay(recording, worker.WorkflowReplayerOptions{}, register), "replay of %s, run %s", recording.WorkflowID, recording.RunID)
 }
 

@@ -18,4 +18,6 @@
 //
 // A test that needs other options, or that stops its server, calls [Start]. What
 // a run did is read from its history: [History], [Count], [Tasks].
+//
+// Before a server is stopped, every history on it is held against [Audit].
 package temporaltest

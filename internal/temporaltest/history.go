@@ -3,6 +3,7 @@ package temporaltest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -50,6 +51,10 @@ type Task struct {
 	Markers     int   // of those, the markers: results of local activities, versions, side effects
 	MarkerBytes int   // size of the marker events on the wire
 	Bytes       int   // size of all its events on the wire
+	// Local is the time it spent on local activities, as [Audit] measures it.
+	Local time.Duration
+
+	at time.Time // of the workflow up to here: when the task began, when its latest local activity ended
 }
 
 // Tasks returns what each completed workflow task wrote, in order. A task's
@@ -58,11 +63,14 @@ type Task struct {
 func Tasks(history *historypb.History) []Task {
 	var tasks []Task
 	index := map[int64]int{}
+	var started time.Time
 	for _, event := range history.GetEvents() {
-		if event.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+		switch event.GetEventType() { //nolint:exhaustive // the others are what a task wrote, or are none of its doing
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+			started = event.GetEventTime().AsTime()
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
 			index[event.GetEventId()] = len(tasks)
-			tasks = append(tasks, Task{EventID: event.GetEventId()})
-			continue
+			tasks = append(tasks, Task{EventID: event.GetEventId(), at: started})
 		}
 		at, known := index[completionOf(event)]
 		if !known {
@@ -74,6 +82,7 @@ func Tasks(history *historypb.History) []Task {
 		if event.GetEventType() == enumspb.EVENT_TYPE_MARKER_RECORDED {
 			task.Markers++
 			task.MarkerBytes += size
+			task.work(event.GetMarkerRecordedEventAttributes())
 		}
 	}
 	return tasks

@@ -2,10 +2,12 @@ package temporaltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,22 +24,43 @@ import (
 // activities; tests that look at a graceful stop set their own.
 const stopWithin = 2 * time.Second
 
+// auditWithin is how long reading all histories of a server may take.
+const auditWithin = 2 * time.Minute
+
 // Server is a running server with what tests need around it.
 type Server struct {
 	*devserver.Server
 
-	queues atomic.Int64
-	token  string // sets this server's task queues apart in logs
+	queues  atomic.Int64
+	token   string   // sets this server's task queues apart in logs
+	excused sync.Map // workflow ids that are not audited
+	killed  atomic.Bool
 }
 
-// Start starts a server for one test and stops it when the test ends. Most tests
-// share one instead; see [Shared].
+// Start starts a server for one test, audits it and stops it when the test ends. Most
+// tests share one instead; see [Shared].
 func Start(tb testing.TB, opts devserver.Options) *Server {
 	tb.Helper()
 	server, err := start(opts)
 	require.NoError(tb, err)
-	tb.Cleanup(func() { require.NoError(tb, server.Stop()) })
+	tb.Cleanup(func() { require.NoError(tb, server.end()) })
 	return server
+}
+
+// end audits what was left behind, and stops the server.
+func (s *Server) end() error {
+	if s.killed.Load() {
+		return s.Stop()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), auditWithin)
+	defer cancel()
+	return errors.Join(s.Audit(ctx), s.Stop())
+}
+
+// Kill ends the server at once, as a power cut would.
+func (s *Server) Kill() error {
+	s.killed.Store(true)
+	return s.Server.Kill()
 }
 
 func start(opts devserver.Options) (*Server, error) {

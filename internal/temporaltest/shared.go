@@ -25,8 +25,9 @@ type Shared struct {
 // NewShared returns a Shared whose server will have these options.
 func NewShared(opts devserver.Options) *Shared { return &Shared{opts: opts} }
 
-// Main runs the tests and stops the server after them; TestMain hands its result
-// to os.Exit. A server that does not stop fails the run.
+// Main runs the tests, audits every history they left on the server, and stops it;
+// TestMain hands its result to os.Exit. A history with a workflow task that holds too
+// much fails the run, see [Audit], and so does a server that does not stop.
 func (s *Shared) Main(m *testing.M) int {
 	s.setRunning(true)
 	code := m.Run()
@@ -37,7 +38,7 @@ func (s *Shared) Main(m *testing.M) int {
 	if s.server == nil {
 		return code
 	}
-	if err := s.server.Stop(); err != nil {
+	if err := s.server.end(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return max(code, 1)
 	}

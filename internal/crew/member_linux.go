@@ -1,6 +1,6 @@
-package firetest_test
+package crew
 
 import "syscall"
 
-// attributes end a worker with the tests, should these be killed.
+// attributes end a member with the program, should that be killed.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package firetest_test
+package crew
 
 import "syscall"
 
