@@ -77,7 +77,8 @@ func longDocuments() []string {
 // pad gives so many bytes.
 func pad(_ context.Context, in struct {
 	Bytes int `json:"bytes"`
-}) (string, error) {
+},
+) (string, error) {
 	return strings.Repeat("x", in.Bytes), nil
 }
 
