@@ -12,8 +12,8 @@ import (
 
 // The bounds of a map.
 const (
-	MaxItems           = 3000 // of a map's list
-	defaultConcurrency = 10   // of a map's items
+	MaxItems           = 10_000 // of a map's list
+	defaultConcurrency = 10     // of a map's items
 )
 
 // mapping reads a map: its list, its item, and how much of it may fail.

@@ -66,7 +66,7 @@ func TestDecideItemsFails(t *testing.T) {
 		{"items: '${ state.long }'", graph.ErrTypeMapItemsInvalid, "nodes/a/items must give a list, and gave string"},
 		{"items: '${ {} }'", graph.ErrTypeMapItemsInvalid, "nodes/a/items must give a list, and gave object"},
 		{"items: '${ null }'", graph.ErrTypeMapItemsInvalid, "nodes/a/items must give a list, and gave null"},
-		{"items: '${ state.many }'", graph.ErrTypeMapItemsInvalid, "nodes/a/items gave 3001 items, and a map takes at most 3000"},
+		{"items: '${ state.many }'", graph.ErrTypeMapItemsInvalid, "nodes/a/items gave 10001 items, and a map takes at most 10000"},
 		{"items: '${ state.missing }'", graph.ErrTypeExpressionFailed, "nodes/a/items: "},
 		{"items: [1, 2]\n    key: '${ index == 1 ? null : 1 }'", graph.ErrTypeExpressionFailed, "nodes/a/key must give text, and gave null for item 1"},
 		{"items: [1, 2]\n    key: '${ [item] }'", graph.ErrTypeExpressionFailed, "nodes/a/key must give text, and gave array for item 0"},

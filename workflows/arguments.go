@@ -36,10 +36,10 @@ func payloads(args converter.EncodedValues, info *workflow.Info) (given argument
 	return given, nil
 }
 
-// dataOf is a payload's data; nil when there is no payload.
+// dataOf is a payload's data; nil only when there is no payload.
 func dataOf(v converter.RawValue) json.RawMessage {
 	if v.Payload() == nil {
 		return nil
 	}
-	return append(json.RawMessage(nil), v.Payload().GetData()...)
+	return append(json.RawMessage{}, v.Payload().GetData()...)
 }

@@ -143,7 +143,8 @@ func (f *flaky) register(r *activities.Registry) {
 func registerGate(r *activities.Registry, name string, gate <-chan struct{}) {
 	activities.Register(r, name, func(ctx context.Context, in struct {
 		K int `json:"k"`
-	}) (int, error) {
+	},
+	) (int, error) {
 		if in.K == 0 {
 			select {
 			case <-gate:

@@ -19,11 +19,15 @@ func programme(s settings) []item {
 	versus := func(name string, c contest) item {
 		return item{name, func(ctx context.Context, b *bench) error { return b.compare(ctx, c, s.pairs) }}
 	}
+	lives := func(l long) item {
+		return item{l.graph, func(ctx context.Context, b *bench) error { return b.live(ctx, l) }}
+	}
 	return []item{
 		versus("line", linear(s.batch, s.width)),
 		versus("local", local(s.batch, s.width)),
 		versus("fork", fork(max(s.batch/forkLength, 4), s.width)),
 		versus("map", mapping(max(s.batch/mapLength, 1), s.width)),
+		lives(longLoop()), lives(longHeavy()), lives(longMap()),
 		versus("admission-uncontended", uncontended(s.batch, s.width)),
 		versus("admission-signals", signals(s.batch)),
 		versus("admission-signals-owner", signalsByHand(s.batch)),

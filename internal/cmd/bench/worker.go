@@ -66,8 +66,9 @@ func (b *bench) stop() {
 func startWorker(c client.Client) (worker.Worker, error) {
 	registry := activities.NewRegistry()
 	activities.Register(registry, "add", add)
+	activities.Register(registry, "pad", pad)
 	catalogue := activities.NewCatalogue(registry)
-	for _, document := range []string{lineDocument, localDocument(), forkDocument(), mapDocument()} {
+	for _, document := range append(longDocuments(), lineDocument, localDocument(), forkDocument(), mapDocument()) {
 		if err := catalogue.AddFile("bench.yaml", []byte(document)); err != nil {
 			return nil, err
 		}
