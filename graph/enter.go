@@ -67,6 +67,7 @@ func (m *Machine) address(a *Activation) {
 	record.Visits++
 	record.Status = NodeActive
 	a.Address = m.cp.prefix().Join(Segment{Node: a.Node, Epoch: record.Visits})
+	m.trace(a.Address)
 	if a.Fork == "" {
 		return
 	}

@@ -26,6 +26,8 @@ type Machine struct {
 	replies   []Reply // verdicts on answers that somebody waits for
 	undecided bool    // the last Advance stopped for want of a decision
 	unsettled bool    // the last Advance stopped to let others have a turn
+	tracing   bool
+	entered   []Address // what [Machine.Entered] hands out
 
 	admission bool   // attempts need a permit
 	wishes    wishes // of the run, for nodes that have none of their own
@@ -166,7 +168,7 @@ func (m *Machine) Clone() *Machine {
 	for i, n := range m.cp.Nodes {
 		c.records[n.Node] = i
 	}
-	c.effects, c.replies = nil, nil
+	c.effects, c.replies, c.entered = nil, nil, nil
 	return &c
 }
 

@@ -129,6 +129,7 @@ func (m *Machine) startItems(node *Node, a *Activation) bool {
 			Node: ItemID(over.Node), Address: mp.Base.Join(Segment{Item: i}), Phase: PhaseReady,
 			Input: over.Input, Map: over.Address, Item: mp.Items[i].Value, Index: i,
 		})
+		m.trace(m.cp.Activations[len(m.cp.Activations)-1].Address)
 	}
 	return started
 }
