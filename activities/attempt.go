@@ -63,6 +63,15 @@ func (r *Registry) With(name string, fn ActionFunc) *Registry {
 	return c
 }
 
+// Action is the action of a name, without its wrapper: one that was registered, or
+// the built-in fail.
+func (r *Registry) Action(name string) (ActionFunc, bool) {
+	if registered := r.actions[name]; registered != nil {
+		return registered.call, true
+	}
+	return fail, name == NameFail
+}
+
 // ParseResult reads what a node is to do from JSON: an object with at most one of
 // output, stop, pause, route and error, and a delta beside it, as an endpoint
 // answers it with `expect: node_result`.

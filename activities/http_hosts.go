@@ -24,9 +24,6 @@ type HTTPOptions struct {
 	// Private allows allowed names that resolve to addresses of this machine or
 	// a private network.
 	Private bool
-	// Transport, when given, carries the requests in place of the network. Every host
-	// is allowed then: it is for tests.
-	Transport http.RoundTripper
 }
 
 // ErrHosts is returned by [New] for an entry of [HTTPOptions.Hosts] that is not
@@ -120,7 +117,7 @@ func newFetcher(o HTTPOptions) (*fetcher, error) {
 	if !o.Private {
 		dialer.ControlContext = refusePrivate
 	}
-	f := &fetcher{hosts: rules, anywhere: o.Transport != nil}
+	f := &fetcher{hosts: rules}
 	f.client = &http.Client{
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConns: 100,
@@ -128,10 +125,15 @@ func newFetcher(o HTTPOptions) (*fetcher, error) {
 		},
 		CheckRedirect: f.followRedirect,
 	}
-	if o.Transport != nil {
-		f.client.Transport = o.Transport
-	}
 	return f, nil
+}
+
+// HTTPAction is the action http with requests that something else than the network
+// carries, to whatever host: for tests.
+func HTTPAction(transport http.RoundTripper) ActionFunc {
+	f := &fetcher{anywhere: true}
+	f.client = &http.Client{Transport: transport, CheckRedirect: f.followRedirect}
+	return f.act
 }
 
 // check refuses a URL that no request may go to.
