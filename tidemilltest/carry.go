@@ -7,11 +7,23 @@ import (
 	"github.com/tidemill/tidemill/graph"
 )
 
-// carry restores the machine from its checkpoint where a run could be taken over:
-// while it is not ending and no child is open. What the machine wants again goes on.
+// carry restores the machines of a run and its children from their checkpoints, where a
+// run could be taken over: while it is not ending and has no open child. What a machine
+// wants again goes on.
 func (u *unit) carry() {
+	for _, k := range u.kids {
+		if k.refused == nil {
+			k.carry()
+		}
+	}
+	if u.w.scenario.Carry {
+		u.restore()
+	}
+}
+
+func (u *unit) restore() {
 	cp := u.m.Checkpoint()
-	if !u.w.scenario.Carry || cp.Stopping != nil || cp.Outcome != nil || len(u.kids) > 0 || slices.ContainsFunc(cp.Activations, stopping) {
+	if cp.Stopping != nil || cp.Outcome != nil || len(u.kids) > 0 || slices.ContainsFunc(cp.Activations, stopping) {
 		return
 	}
 	before, err := json.Marshal(cp)

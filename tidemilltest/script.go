@@ -49,10 +49,11 @@ type faked struct {
 	kind, name string
 }
 
-// The kinds of fakes that are not of an action.
+// The kinds of fakes: what stands before their names.
 const (
-	kindNode  = "node "
-	kindGraph = "graph "
+	kindAction = ""
+	kindNode   = "node "
+	kindGraph  = "graph "
 )
 
 // nodes are the places where the fake of a visit is looked for, the first wins.
@@ -82,10 +83,15 @@ func (s *script) next(key string, fake Fake) (Step, error) {
 	return fake.steps[at], nil
 }
 
+// groups are all fakes, by kind.
+func (s *script) groups() []faked {
+	return []faked{{s.scenario.Fakes, kindAction, ""}, {s.scenario.Nodes, kindNode, ""}, {s.scenario.Children, kindGraph, ""}}
+}
+
 // left says which fakes have steps that no call came for.
 func (s *script) left() []string {
 	var unused []string
-	for _, group := range []faked{{s.scenario.Fakes, "", ""}, {s.scenario.Nodes, kindNode, ""}, {s.scenario.Children, kindGraph, ""}} {
+	for _, group := range s.groups() {
 		for _, name := range sortedNames(group.fakes) {
 			fake := group.fakes[name]
 			if used := s.used[group.kind+name]; !fake.always && used < len(fake.steps) {

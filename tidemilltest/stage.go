@@ -123,35 +123,59 @@ func (st *stage) actions() []string {
 	})
 }
 
-// check refuses fakes of what the graphs do not have: they would never be used.
+// vocabulary are the names that fakes may have.
+type vocabulary struct{ actions, nodes, children []string }
+
+func (st *stage) vocabulary() vocabulary {
+	return vocabulary{
+		actions: st.named(func(n *graph.Node) string {
+			if !n.Runs() {
+				return ""
+			}
+			return n.Run.ActivityType()
+		}),
+		nodes: st.named(func(n *graph.Node) string { return strings.TrimSuffix(n.ID, graph.ItemID("")) }),
+		children: st.named(func(n *graph.Node) string {
+			if n.Workflow == nil {
+				return ""
+			}
+			return n.Workflow.Graph
+		}),
+	}
+}
+
+// unknown says what is wrong with the name of a fake, and how to mend it; nothing when
+// it is used. What a graph does not have would never be faked.
+func (v vocabulary) unknown(kind, name string) (message, fix string) {
+	word, known, looked := "action", v.actions, name
+	switch kind {
+	case kindNode:
+		word, known, looked = "node", v.nodes, nodeOf(name)
+	case kindGraph:
+		word, known = "child graph", v.children
+	}
+	if slices.Contains(known, looked) {
+		return "", ""
+	}
+	return fmt.Sprintf("there is a fake for %s %q, and the graph has none of that name", word, name), graph.Suggest(looked, known)
+}
+
+// check refuses fakes that would never be used, and such that are empty.
 func (st *stage) check() error {
-	run := st.named(func(n *graph.Node) string {
-		if !n.Runs() {
-			return ""
-		}
-		return n.Run.ActivityType()
-	})
-	nodes := st.named(func(n *graph.Node) string { return strings.TrimSuffix(n.ID, graph.ItemID("")) })
-	children := st.named(func(n *graph.Node) string {
-		if n.Workflow == nil {
-			return ""
-		}
-		return n.Workflow.Graph
-	})
+	v := st.vocabulary()
 	var errs []error
-	refuse := func(kind, name string, known []string) {
-		if !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("tidemilltest: there is a fake for %s %q, and the graph has none of that name%s", kind, name, hint(name, known)))
+	for _, group := range st.script.groups() {
+		for _, name := range sortedNames(group.fakes) {
+			if message, fix := v.unknown(group.kind, name); message != "" {
+				if fix != "" {
+					message += " (" + fix + ")"
+				}
+				errs = append(errs, fmt.Errorf("tidemilltest: %s", message))
+			}
+			if fake := group.fakes[name]; fake.always && len(fake.steps) == 0 {
+				errs = append(errs, fmt.Errorf("tidemilltest: the fake of %q has no steps", name))
+			}
 		}
-	}
-	for _, name := range sortedNames(st.scenario.Fakes) {
-		refuse("action", name, run)
-	}
-	for _, name := range sortedNames(st.scenario.Children) {
-		refuse("child graph", name, children)
-	}
-	for _, name := range sortedNames(st.scenario.Nodes) {
-		refuse("node", nodeOf(name), nodes)
 	}
 	return errors.Join(errs...)
 }

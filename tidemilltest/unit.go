@@ -98,7 +98,6 @@ func (l *limited) Decide(q graph.Question) (graph.Decision, bool) {
 
 // event tells the machine something and carries it on.
 func (u *unit) event(line string, tell func()) {
-	u.carry()
 	u.w.logf("> %s", line)
 	tell()
 	u.perform(u.m.Effects())

@@ -107,6 +107,7 @@ func (w *world) step() bool {
 	if next.at.After(w.now) {
 		w.now = next.at
 	}
+	w.root.carry()
 	next.do()
 	w.inbox.look()
 	return true
