@@ -163,4 +163,3 @@ func neighbours(files []graphText) []string {
 	}
 	return all
 }
-

@@ -112,4 +112,3 @@ func (r *reader) expectError(a at) *ExpectError {
 	)
 	return e
 }
-

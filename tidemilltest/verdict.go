@@ -3,9 +3,9 @@ package tidemilltest
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/tidemill/tidemill"
+	"github.com/tidemill/tidemill/graph"
 )
 
 // Outcome is how a test case ended.
@@ -20,15 +20,15 @@ const (
 
 // Verdict is what became of a test case.
 type Verdict struct {
-	File        string        `json:"file"`
-	Line        int           `json:"line"`
-	Name        string        `json:"name"`
-	Outcome     Outcome       `json:"outcome"`
-	Reason      string        `json:"reason,omitempty"` // why it was skipped, or could not be run as it is told
-	Differences []Difference  `json:"differences,omitempty"`
-	Calls       int           `json:"calls"`
-	Took        time.Duration `json:"took"` // virtual
-	Server      bool          `json:"server,omitempty"`
+	File        string         `json:"file"`
+	Line        int            `json:"line"`
+	Name        string         `json:"name"`
+	Outcome     Outcome        `json:"outcome"`
+	Reason      string         `json:"reason,omitempty"` // why it was skipped, or could not be run as it is told
+	Differences []Difference   `json:"differences,omitempty"`
+	Calls       int            `json:"calls"`
+	Took        graph.Duration `json:"took"` // virtual
+	Server      bool           `json:"server,omitempty"`
 
 	Result *Result `json:"-"` // nil when nothing ran
 }
@@ -45,7 +45,7 @@ func (s *Suite) Play(ctx context.Context, c Case) Verdict {
 func (s *Suite) verdict(c Case, result *Result, err error) Verdict {
 	v := Verdict{File: s.File, Line: c.Line, Name: c.Name, Outcome: Passed, Result: result}
 	if result != nil {
-		v.Calls, v.Took = len(result.Calls), result.Duration
+		v.Calls, v.Took = len(result.Calls), graph.Duration(result.Duration)
 		v.Differences = c.Expect.Check(result)
 	}
 	if err != nil {
