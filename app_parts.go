@@ -16,7 +16,7 @@ type ActionFunc = activities.ActionFunc
 func (a *App) With(actions map[string]ActionFunc) *App {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c := &App{registry: a.registry, sources: a.sources[:len(a.sources):len(a.sources)]}
+	c := &App{registry: a.registry, sources: a.sources[:len(a.sources):len(a.sources)], built: a.built, err: a.err}
 	for name, fn := range actions { // each is independent of the others
 		c.registry = c.registry.With(name, fn)
 	}

@@ -75,26 +75,29 @@ type transport struct {
 
 // RoundTrip answers a request.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	body, err := t.body()
+	if t.handler != nil {
+		r := ask(t.handler, request)
+		return response(request, r.status, r.header, r.body.Bytes()), nil
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	for name, text := range t.Headers {
+		header.Set(name, text)
+	}
+	if text, ok := t.Body.(string); ok && t.text {
+		return response(request, t.Status, header, []byte(text)), nil
+	}
+	body, err := value.Marshal(t.Body)
 	if err != nil {
 		return nil, fmt.Errorf("tidemilltest: the body of the answer is not JSON: %w", err)
 	}
-	response := &http.Response{
-		StatusCode: t.Status, Status: http.StatusText(t.Status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: request,
-	}
-	response.Header.Set("Content-Type", "application/json")
-	for name, text := range t.Headers {
-		response.Header.Set(name, text)
-	}
-	return response, nil
+	return response(request, t.Status, header, body), nil
 }
 
-func (t *transport) body() ([]byte, error) {
-	if text, ok := t.Body.(string); ok && t.text {
-		return []byte(text), nil
+func response(request *http.Request, status int, header http.Header, body []byte) *http.Response {
+	return &http.Response{
+		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: request,
 	}
-	return value.Marshal(t.Body)
 }
 
 // raw is what an activity without our wrapper gives.

@@ -19,21 +19,22 @@ import (
 // went the first time, and decisions are taken one by one; the two transcripts must be
 // the same.
 func Simulate(ctx context.Context, s Scenario) (*Result, error) {
-	first := &played{outcomes: map[graph.Address][]outcome{}}
-	w, err := play(ctx, &s, first, graph.MaxBatchDecisions)
-	if w == nil {
+	w, err := newWorld(ctx, &s)
+	if err != nil {
+		return nil, err
+	}
+	err = w.run()
+	if !w.ran() {
 		return nil, err
 	}
 	result := w.result()
 	if err != nil {
 		return result, err
 	}
-	again, err := play(ctx, &s, &played{outcomes: first.outcomes, replay: true}, 1)
-	if again == nil {
-		return result, err
-	}
-	if err := compare(w.lines, again.lines); err != nil {
-		return result, err
+	again := w.again()
+	err = again.run()
+	if different := compare(w.lines, again.lines); different != nil {
+		return result, different
 	}
 	var left []error
 	for _, text := range append(w.script.left(), w.inbox.unsent()...) {
@@ -42,18 +43,8 @@ func Simulate(ctx context.Context, s Scenario) (*Result, error) {
 	return result, errors.Join(append(left, err)...)
 }
 
-// play runs a scenario once. Without a world there is no result.
-func play(ctx context.Context, s *Scenario, p *played, batch int) (*world, error) {
-	w, err := newWorld(ctx, s, p, batch)
-	if err != nil {
-		return nil, err
-	}
-	err = w.run()
-	if w.root == nil || w.root.m == nil && w.root.refused == nil {
-		return nil, err
-	}
-	return w, err
-}
+// ran reports whether the run came as far as to have a result.
+func (w *world) ran() bool { return w.root != nil && (w.root.m != nil || w.root.refused != nil) }
 
 // compare finds the first line in which two transcripts differ.
 func compare(first, again []string) error {

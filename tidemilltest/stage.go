@@ -23,9 +23,9 @@ type stage struct {
 	app       *tidemill.App // with every action that the graphs name
 	catalogue *activities.Catalogue
 	compiled  *graph.Compiled
-	input     json.RawMessage // canonical
-	since     func() time.Duration
-	live      bool // calls take real time
+	input     json.RawMessage      // canonical
+	clock     func() time.Duration // since the start of the run
+	live      bool                 // calls take real time
 
 	mu    sync.Mutex
 	calls []Call
@@ -33,7 +33,7 @@ type stage struct {
 }
 
 // newStage finds what is wrong with a scenario before anything runs.
-func newStage(s *Scenario, since func() time.Duration) (*stage, error) {
+func newStage(s *Scenario, clock func() time.Duration) (*stage, error) {
 	if s.App == nil {
 		return nil, errors.New("tidemilltest: the scenario has no App; see Graphs for one of graphs alone")
 	}
@@ -41,7 +41,7 @@ func newStage(s *Scenario, since func() time.Duration) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{scenario: s, script: newScript(s), catalogue: catalogue, since: since}
+	st := &stage{scenario: s, script: newScript(s), catalogue: catalogue, clock: clock}
 	if st.compiled, err = find(catalogue, s.Graph); err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func callOf(name string, facts graph.RunFacts, args json.RawMessage) Call {
 func (st *stage) record(call Call) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	call.At = st.since()
+	call.At = st.clock()
 	st.calls = append(st.calls, call)
 }
 

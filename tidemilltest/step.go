@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/tidemill/tidemill"
@@ -111,6 +112,8 @@ type httpAnswer struct {
 	Status  int
 	Headers map[string]string
 	Body    any
+
+	handler http.Handler // answers in place of the others
 }
 
 // Fake stands in for an action, an activity or a child graph.

@@ -35,10 +35,13 @@ func noon() time.Time { return time.Date(2030, time.January, 2, 12, 0, 0, 0, tim
 // mostEvents bounds a run that does not end.
 const mostEvents = 100_000
 
-func newWorld(ctx context.Context, s *Scenario, played *played, batch int) (*world, error) {
-	w := &world{ctx: ctx, began: noon(), now: noon(), played: played, batch: batch}
+func newWorld(ctx context.Context, s *Scenario) (*world, error) {
+	w := &world{
+		ctx: ctx, began: noon(), now: noon(),
+		played: &played{outcomes: map[graph.Address][]outcome{}}, batch: graph.MaxBatchDecisions,
+	}
 	var err error
-	if w.stage, err = newStage(s, func() time.Duration { return w.now.Sub(w.began) }); err != nil {
+	if w.stage, err = newStage(s, w.since); err != nil {
 		return nil, err
 	}
 	registry, catalogue, err := w.app.Parts()
@@ -48,12 +51,23 @@ func newWorld(ctx context.Context, s *Scenario, played *played, batch int) (*wor
 	w.acts, err = activities.New(activities.Options{
 		Registry: registry, Catalogue: catalogue, Secrets: secrets(s.Secrets), Limits: s.Limits,
 	})
-	if err != nil {
-		return nil, err
-	}
 	w.inbox = newInbox(w)
-	return w, nil
+	return w, err
 }
+
+// again is a world in which all goes as it went in this one, with decisions taken one
+// by one.
+func (w *world) again() *world {
+	other := &world{
+		stage: w.stage, ctx: w.ctx, acts: w.acts, began: w.began, now: w.began,
+		played: &played{outcomes: w.played.outcomes, replay: true}, batch: 1,
+	}
+	other.inbox = newInbox(other)
+	return other
+}
+
+// since is the virtual time since the run began.
+func (w *world) since() time.Duration { return w.now.Sub(w.began) }
 
 // run carries the run on until it has ended, waits for nobody who says anything, or
 // can do nothing more.
