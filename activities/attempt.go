@@ -69,7 +69,10 @@ func (r *Registry) Action(name string) (ActionFunc, bool) {
 	if registered := r.actions[name]; registered != nil {
 		return registered.call, true
 	}
-	return fail, name == NameFail
+	if name == NameFail {
+		return fail, true
+	}
+	return nil, false
 }
 
 // ParseResult reads what a node is to do from JSON: an object with at most one of

@@ -85,13 +85,12 @@ func (b *inbox) look() {
 
 // arm has the answers to a pause that has just opened wait for their time.
 func (b *inbox) arm(open graph.OpenPause) {
+	unnamed := false // each pause takes one of the answers that name none
 	for _, l := range b.letters {
-		if l.at == nil && (l.Pause == "" || names(l.Pause, open)) {
+		first := l.Pause == "" && !unnamed
+		if l.at == nil && (first || l.Pause != "" && names(l.Pause, open)) {
 			at := open.Opened.Add(l.After)
-			l.at = &at
-			if l.Pause == "" { // one pause takes one answer
-				return
-			}
+			l.at, unnamed = &at, unnamed || first
 		}
 	}
 }
