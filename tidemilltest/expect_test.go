@@ -118,15 +118,20 @@ func TestExpectError(t *testing.T) {
 func TestPlay(t *testing.T) {
 	t.Parallel()
 	w := watch(t, func(tb testing.TB) {
+		tb.Helper()
 		tidemilltest.Play(tb, askedScenario()).Require(tidemilltest.Expect{Output: "receipt", Steps: 3})
 	})
 	require.False(t, w.failed, "%v", w.said)
 	w = watch(t, func(tb testing.TB) {
+		tb.Helper()
 		tidemilltest.Play(tb, askedScenario()).Require(tidemilltest.Expect{Output: "another", Steps: 4})
 	})
 	require.True(t, w.failed)
 	require.Equal(t, []string{`output: want "another", got "receipt"`, "steps: want 4, got 3"}, w.said)
-	w = watch(t, func(tb testing.TB) { tidemilltest.Play(tb, tidemilltest.Scenario{App: line("")}) })
+	w = watch(t, func(tb testing.TB) {
+		tb.Helper()
+		tidemilltest.Play(tb, tidemilltest.Scenario{App: line("")})
+	})
 	require.True(t, w.failed)
 	require.Contains(t, w.said[0], `ship#1 runs the action "ship", for which there is no fake`)
 }

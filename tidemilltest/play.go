@@ -1,6 +1,9 @@
 package tidemilltest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Run is a run that was played in a test.
 type Run struct {
@@ -41,9 +44,5 @@ func (r *Run) Require(e Expect) *Run {
 
 // text is the transcript.
 func (r *Result) text() string {
-	text := "what happened:"
-	for _, line := range r.Transcript {
-		text += "\n  " + line
-	}
-	return text
+	return "what happened:\n  " + strings.Join(r.Transcript, "\n  ")
 }

@@ -15,14 +15,17 @@ type recorder struct {
 	body   bytes.Buffer
 }
 
+// Header is that of the answer.
 func (r *recorder) Header() http.Header { return r.header }
 
+// WriteHeader keeps the first status.
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
 	}
 }
 
+// Write adds to the body.
 func (r *recorder) Write(data []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	return r.body.Write(data)

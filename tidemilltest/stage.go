@@ -262,19 +262,18 @@ func (st *stage) pass(ctx context.Context, step Step) error {
 	if !st.live || step.after == 0 && !step.hangs {
 		return nil
 	}
-	var over <-chan time.Time
+	inner, stop := ctx, func() {}
 	if !step.hangs {
-		timer := time.NewTimer(step.after)
-		defer timer.Stop()
-		over = timer.C
+		inner, stop = context.WithTimeout(ctx, step.after)
 	}
-	select {
-	case <-over:
+	defer stop()
+	<-inner.Done()
+	switch {
+	case ctx.Err() == nil: // its time has passed
 		return nil
-	case <-ctx.Done():
-		if step.effect != "" {
-			return tidemill.Cancelled(step.effect)
-		}
+	case step.effect != "":
+		return tidemill.Cancelled(step.effect)
+	default:
 		return ctx.Err()
 	}
 }

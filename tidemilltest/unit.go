@@ -88,6 +88,7 @@ type limited struct {
 	left    int
 }
 
+// Decide answers while questions are left.
 func (l *limited) Decide(q graph.Question) (graph.Decision, bool) {
 	if l.left == 0 {
 		return graph.Decision{}, false

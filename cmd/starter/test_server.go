@@ -38,8 +38,10 @@ func (p *program) liveServer(ctx context.Context) (*trial.Server, func(), error)
 	c, err := client.DialContext(dialing, options)
 	if err != nil {
 		stop()
-		return nil, nil, &tidemill.RunError{Type: tidemill.ErrTypeUnreachable, Err: err,
-			Message: "no Temporal server answers at " + options.HostPort + "; check --address"}
+		return nil, nil, &tidemill.RunError{
+			Type: tidemill.ErrTypeUnreachable, Err: err,
+			Message: "no Temporal server answers at " + options.HostPort + "; check --address",
+		}
 	}
 	return trial.New(c, options.Logger), func() { c.Close(); stop() }, nil
 }
