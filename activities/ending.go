@@ -45,7 +45,7 @@ func endingOf(result *graph.Result, err error) graph.Ending {
 		if result == nil {
 			result = &graph.Result{}
 		}
-		return graph.Ending{Kind: graph.Returned, Result: result, Used: result.Attempts}
+		return graph.Ending{Kind: graph.Returned, Result: result, Used: result.Attempts, Released: result.Released}
 	}
 	// The outermost error of Temporal decides: a timeout carries the last failure
 	// as its cause, and a failure may have been caused by a timeout elsewhere.
@@ -83,7 +83,7 @@ func endingOfReported(e *temporal.ApplicationError) graph.Ending {
 func (r AttemptReport) ending() graph.Ending {
 	end := graph.Ending{
 		Kind: graph.Failed, Failure: r.Failure, Used: r.Used, Final: r.Final,
-		RetryAfter: r.RetryAfter, Interruption: r.Interruption, Heartbeat: canonical(r.Heartbeat),
+		RetryAfter: r.RetryAfter, Interruption: r.Interruption, Heartbeat: canonical(r.Heartbeat), Released: r.Released,
 	}
 	switch {
 	case r.Interruption != "":
@@ -128,7 +128,7 @@ func endingOfCancel(err error, e *temporal.CanceledError) graph.Ending {
 	whole := new(temporal.ActivityError)
 	switch {
 	case detail(e, &r) && r.Effect != "":
-		end.Failure.Effect = r.Effect
+		end.Failure.Effect, end.Released = r.Effect, r.Released
 	case errors.As(err, &whole) && whole.StartedEventID() == 0:
 		end.Failure.Effect = effectNone
 	}
@@ -145,7 +145,7 @@ func canonicalResult(r *graph.Result) *graph.Result {
 		return nil
 	}
 	clean := *r
-	clean.Output = canonical(r.Output)
+	clean.Output, clean.Released = canonical(r.Output), 0 // the ending's
 	if r.Pause != nil {
 		pause := *r.Pause
 		pause.Show, pause.ResumeSchema = canonical(pause.Show), canonical(pause.ResumeSchema)

@@ -54,7 +54,7 @@ type stage struct {
 // act is the action of a stage.
 type act func(ctx context.Context) (any, error)
 
-func newStage(t *testing.T, fn act) *stage {
+func newStage(t *testing.T, fn act, edit ...func(*activities.Options)) *stage {
 	t.Helper()
 	s := &stage{Server: shared.Server(t), t: t, begun: make(chan int, 10)}
 	s.client = s.Client(t, func(o *client.Options) {
@@ -66,7 +66,11 @@ func newStage(t *testing.T, fn act) *stage {
 		s.begun <- activities.Info(ctx).Attempt
 		return fn(ctx)
 	})
-	acts, err := activities.New(activities.Options{Registry: registry})
+	options := activities.Options{Registry: registry}
+	for _, change := range edit {
+		change(&options)
+	}
+	acts, err := activities.New(options)
 	require.NoError(t, err)
 	s.worker = s.Worker(t, s.client, s.queue,
 		worker.Options{MaxHeartbeatThrottleInterval: 100 * time.Millisecond, WorkerStopTimeout: 10 * time.Second},
@@ -101,7 +105,11 @@ func (s *stage) run(fields string) client.WorkflowRun {
 
 func (s *stage) start(fields string) client.WorkflowRun {
 	s.t.Helper()
-	task := setup(s.t).task(fields)
+	return s.startTask(setup(s.t).task(fields))
+}
+
+func (s *stage) startTask(task graph.Task) client.WorkflowRun {
+	s.t.Helper()
 	run, err := s.client.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{TaskQueue: s.queue}, drive, task)
 	require.NoError(s.t, err)
 	return run

@@ -37,9 +37,10 @@ type stage struct {
 }
 
 // pipeline is what every attempt of every node passes, in this order. Two stages
-// come before it and one behind it: the run classifies the attempt, acquires its
-// permit and gives it back ([Activities.Acquire], [Activities.Release]), however the
-// attempt ends and whatever becomes of the worker that makes it.
+// come before it: the run classifies the attempt and acquires its permit
+// ([Activities.Acquire]). One comes behind it: an attempt that has ended for good gives
+// the permit back where it ends, and the run gives back what no attempt did
+// ([Activities.Release]), whatever becomes of the worker that makes it.
 func (a *Activities) pipeline() []stage {
 	return []stage{
 		{"check", a.check},
@@ -58,11 +59,12 @@ func (a *Activities) wrap(act *action) func(context.Context, graph.Task) (*graph
 			pulse: newPulse(info, last), earlier: last.Details, number: last.Used + 1,
 		}
 		if end := a.attempt(ctx, t); end != nil {
-			return nil, t.report(ctx, end)
+			return nil, a.report(ctx, t, end)
 		}
 		if t.number > task.Before+1 {
 			t.result.Attempts = t.number
 		}
+		t.result.Released = a.handBack(ctx, t)
 		return t.result, nil
 	}
 }
@@ -191,18 +193,23 @@ func (a *Activities) size(_ context.Context, t *try) *graph.Ending {
 }
 
 // report is the error an attempt leaves with. An attempt that used up one of the
-// node's attempts says so in a last heartbeat, for the server's next one.
-func (t *try) report(ctx context.Context, end *graph.Ending) error {
+// node's attempts says so in a last heartbeat, for the server's next one. One that the
+// server does not follow by another gives its permit back; whose action was not heard
+// out leaves it to the run, which asks for another anyway.
+func (a *Activities) report(ctx context.Context, t *try, end *graph.Ending) error {
 	t.sign(end)
 	retry := t.retry()
-	spent := retry == nil || t.number >= retry.MaxAttempts
-	if (end.Kind == graph.Failed || end.Kind == graph.TimedOut) && !end.Final && !spent {
+	c := circumstances{
+		retry: retry, spent: retry == nil || t.number >= retry.MaxAttempts, held: t.task.Run.Token != 0,
+		canCancel: ctx.Err() != nil && isCancel(context.Cause(ctx)),
+	}
+	if (end.Kind == graph.Failed || end.Kind == graph.TimedOut) && !end.Final && !c.spent {
 		t.pulse.close(ctx)
 	}
-	return errorOf(end, circumstances{
-		retry: retry, spent: spent, held: t.task.Run.Token != 0,
-		canCancel: ctx.Err() != nil && isCancel(context.Cause(ctx)),
-	})
+	if end.Kind != graph.Interrupted && !c.goesOn(end) {
+		end.Released = a.handBack(ctx, t)
+	}
+	return errorOf(end, c)
 }
 
 // sign completes an ending that is not Returned with what the attempt knows, and

@@ -24,19 +24,21 @@ type AttemptReport struct {
 	Interruption graph.Interruption `json:"interruption,omitempty"`
 	RetryAfter   time.Duration      `json:"retry_after,omitempty"` // nanoseconds
 	Heartbeat    json.RawMessage    `json:"heartbeat,omitempty"`   // what the action left for the next attempt
+	Released     uint64             `json:"released,omitempty"`    // token of the permit that it gave back
 }
 
 // CancelReport is the only detail of the CanceledError of an attempt. Stable:
 // histories hold it.
 type CancelReport struct {
-	Effect string `json:"effect"`
+	Effect   string `json:"effect"`
+	Released uint64 `json:"released,omitempty"` // token of the permit that it gave back
 }
 
 // reportOf is the report of an ending that is not Returned.
 func reportOf(e *graph.Ending) AttemptReport {
 	return AttemptReport{
 		Used: e.Used, Failure: e.Failure, Final: e.Final, Interruption: e.Interruption, RetryAfter: e.RetryAfter, Heartbeat: e.Heartbeat,
-		TimedOut: e.Kind == graph.TimedOut, Cancelled: e.Kind == graph.Cancelled,
+		TimedOut: e.Kind == graph.TimedOut, Cancelled: e.Kind == graph.Cancelled, Released: e.Released,
 	}
 }
 
@@ -54,21 +56,26 @@ type circumstances struct {
 // back, waits and asks again, so the server's own retry must not wait in its place.
 const longBackoff = time.Second
 
+// goesOn reports whether the server makes the attempt after an ending that is not
+// Returned, within the same activity and with the same permit.
+func (c *circumstances) goesOn(e *graph.Ending) bool {
+	if e.Kind == graph.Interrupted || e.Kind == graph.Cancelled || e.Final || c.spent {
+		return false
+	}
+	return !c.held || c.retry.Delay(e.Used, e.RetryAfter) < longBackoff
+}
+
 // errorOf is how an ending that is not Returned leaves the activity.
 func errorOf(e *graph.Ending, c circumstances) error {
 	if e.Kind == graph.Cancelled && c.canCancel {
-		return temporal.NewCanceledError(CancelReport{Effect: e.Failure.Effect})
+		return temporal.NewCanceledError(CancelReport{Effect: e.Failure.Effect, Released: e.Released})
 	}
 	options := temporal.ApplicationErrorOptions{Details: []any{reportOf(e)}, NonRetryable: true}
 	if e.Kind == graph.Interrupted {
 		return temporal.NewApplicationErrorWithOptions(
 			"interrupted: "+string(e.Interruption), ErrTypeInterrupted, options)
 	}
-	byServer := e.Kind != graph.Cancelled && !e.Final && !c.spent
-	if byServer && c.held && c.retry.Delay(e.Used, e.RetryAfter) >= longBackoff {
-		byServer = false
-	}
-	if byServer {
+	if c.goesOn(e) {
 		options.NonRetryable = false
 		if e.RetryAfter > 0 {
 			options.NextRetryDelay = c.retry.Delay(e.Used, e.RetryAfter)

@@ -148,11 +148,11 @@ func (m *Machine) answered(now time.Time, p *Permit, answer Admission) {
 	}
 }
 
-// The waits before a queued acquisition is asked for again under its number: the
-// first, and the longest.
+// The waits before a request that is queued is made again under its id, by graphs and
+// by Go code: the first, and the longest.
 const (
-	firstLook = time.Minute
-	mostLook  = 10 * time.Minute
+	FirstLook = time.Minute
+	MostLook  = 10 * time.Minute
 )
 
 // watch sees to it that a queued acquisition is asked for again some time, and that
@@ -161,7 +161,7 @@ func (m *Machine) watch(now time.Time, a *Activation, p *Permit) {
 	if a.At != nil {
 		return
 	}
-	at := now.Add(m.spread(p, min(firstLook<<min(p.Looks, 4), mostLook)))
+	at := now.Add(m.spread(p, min(FirstLook<<min(p.Looks, 4), MostLook)))
 	if end, ends := m.queueEnd(m.plan.Node(a.Node), p); ends && end.Before(at) {
 		at = end
 	}

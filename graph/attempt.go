@@ -18,8 +18,10 @@ func (m *Machine) End(now time.Time, address Address, e Ending) {
 	}
 	switch a.Phase {
 	case PhaseCancelling:
+		m.endPermit(a, e)
 		m.endCancelled(a, e)
 	case PhaseRunning:
+		m.endPermit(a, e)
 		m.endRunning(now, a, e)
 	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseBackoff, PhaseInterrupted, PhaseWaiting, PhasePaused,
 		PhaseAnswered, PhaseChecking, PhaseRouting, PhaseFailed, PhaseEnding, PhaseForking, PhaseMapping, PhaseSettled, PhaseCancelled:

@@ -116,7 +116,7 @@ func (m *Machine) emitAttempt(a *Activation) {
 	facts.Token = permit.Token
 	task := Task{
 		Node: node.task(), Run: facts, Input: a.Input, Item: a.Item, Index: a.Index, State: state, Limits: m.limits,
-		Before: a.Attempts, Heartbeat: a.Heartbeat,
+		Before: a.Attempts, Heartbeat: a.Heartbeat, Permit: m.handOver(a, &permit),
 	}
 	if size := task.Size(); size > MaxTask && node.Wrapped() {
 		m.fail(a, Failf(ErrTypeStateTooLarge,

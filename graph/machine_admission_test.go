@@ -93,7 +93,7 @@ func TestWhatSleepsHoldsNoPermit(t *testing.T) {
 		{"none", again("0s"), []play{fails("x"), outputs(`1`)}, "ask 1 a#1, run a#1, run a#1, back 1/1"},
 		{"a local one", again("0s") + near, []play{fails("x"), outputs(`1`)}, "ask 1 a#1, run a#1, run a#1, back 1/1"},
 		{"longer than was asked for", again("10ms"), []play{fails("x").retryAfter(time.Second), outputs(`1`)}, "ask 1 a#1, run a#1, back 1/1, ask 2 a#1, run a#1, back 2/2"},
-		{"interrupted: at once, then after a second", "", []play{lost, lost, outputs(`1`)}, "ask 1 a#1, run a#1, run a#1, back 1/1, ask 2 a#1, run a#1, back 2/2"},
+		{"interrupted: at once, then after a second", "", []play{lost, lost, outputs(`1`)}, "ask 1 a#1, run a#1, back 1/1, ask 2 a#1, run a#1, back 2/2, ask 3 a#1, run a#1, back 3/3"},
 		{"a timeout is an attempt", again("1s"), []play{timesOut(), outputs(`1`)}, "ask 1 a#1, run a#1, back 1/1, ask 2 a#1, run a#1, back 2/2"},
 		{"the last attempt", "", []play{fails("x")}, "ask 1 a#1, run a#1, back 1/1"},
 		{"an action that pauses", "", []play{pauses(graph.PauseRequest{})}, "ask 1 a#1, run a#1, back 1/1"},

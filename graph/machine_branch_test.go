@@ -39,6 +39,7 @@ func (s *story) endTogether(endings map[graph.Address]graph.Ending, order ...gra
 		for _, address := range order {
 			i := s.openIndex(address)
 			require.GreaterOrEqual(s.t, i, 0, "%s is not open", address)
+			s.gate.ends(s, address, endings[address])
 			s.open = append(s.open[:i:i], s.open[i+1:]...)
 			s.m.End(s.now, address, endings[address])
 		}

@@ -13,9 +13,10 @@ import (
 
 // play is how one scheduling of a node goes in a story.
 type play struct {
-	ending graph.Ending
-	after  time.Duration // how long it takes
-	blocks bool          // until it is cancelled; after is its grace then
+	ending  graph.Ending
+	after   time.Duration // how long it takes
+	blocks  bool          // until it is cancelled; after is its grace then
+	returns bool          // its permit by itself
 }
 
 // plays are the plays of each node.
@@ -25,6 +26,20 @@ type plays = map[string][]play
 func (p play) lasting(d time.Duration) play {
 	p.after = d
 	return p
+}
+
+// returning makes a play give its permit back where it ends.
+func (p play) returning() play {
+	p.returns = true
+	return p
+}
+
+// handingBack is an ending that says so.
+func (p play) handingBack(task graph.Task, e graph.Ending) graph.Ending {
+	if p.returns && task.Permit != nil {
+		e.Released = task.Run.Token
+	}
+	return e
 }
 
 // saying sets what a cancelled play says of its effect.

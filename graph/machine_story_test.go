@@ -193,8 +193,9 @@ func (s *story) next() (time.Time, func()) {
 
 func (s *story) end(i int) {
 	task := s.open[i]
-	s.open = slices.Delete(s.open, i, i+1)
 	address, ending := task.task.Run.Address, s.endingOf(task)
+	s.gate.ends(s, address, ending)
+	s.open = slices.Delete(s.open, i, i+1)
 	s.event(fmt.Sprintf("end %s %s", address, describe(ending)), func() {
 		s.m.End(s.now, address, ending)
 	})
@@ -203,9 +204,9 @@ func (s *story) end(i int) {
 // endingOf is how a task ends: as its wrapper would report it.
 func (s *story) endingOf(task openTask) graph.Ending {
 	if task.cancelled && task.play.blocks {
-		return graph.Ending{Kind: graph.Cancelled, Failure: task.play.ending.Failure}
+		return task.play.handingBack(task.task, graph.Ending{Kind: graph.Cancelled, Failure: task.play.ending.Failure})
 	}
-	return wrapped(s.t, task.task, task.play.ending)
+	return task.play.handingBack(task.task, wrapped(s.t, task.task, task.play.ending))
 }
 
 func (s *story) fire(i int) {

@@ -54,6 +54,7 @@ func plainFailure(f *graph.Failure) *treeFailure {
 // end is the end of an activity or a child, without what follows from it.
 func (r *treeRun) end(v *treeVisit, e graph.Ending) {
 	r.forget(v)
+	r.endPermit(v, e)
 	if v.phase == "cancelling" {
 		r.stopped(v)
 		return
@@ -68,6 +69,14 @@ func (r *treeRun) end(v *treeVisit, e graph.Ending) {
 		r.interrupted(v, e)
 	case graph.Cancelled:
 		r.fail(v, &treeFailure{kind: graph.ErrTypeCancelled})
+	}
+}
+
+// endPermit is what an ending says of the permit: it was given back, or nobody knows.
+func (r *treeRun) endPermit(v *treeVisit, e graph.Ending) {
+	unsure := e.Kind == graph.Interrupted && !r.faulty("an interruption keeps its permit") || e.Kind == graph.TimedOut
+	if v.permit == "held" && (e.Released != 0 || unsure && v.node.kind != "foreign") {
+		v.permit = ""
 	}
 }
 
@@ -140,9 +149,6 @@ func (r *treeRun) interrupted(v *treeVisit, e graph.Ending) {
 	if wait := waits[min(*count, len(waits))-1]; wait > 0 {
 		r.sleep(v, wait)
 		return
-	}
-	if r.faulty("an interruption gives its permit back") {
-		v.permit = ""
 	}
 	r.begin(v)
 }

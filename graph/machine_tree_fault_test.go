@@ -32,7 +32,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		"who sleeps keeps its permit",
 		"who waits for a permit is awaited",
 		"who is asked to stop gives its permit back",
-		"an interruption gives its permit back",
+		"an interruption keeps its permit",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

@@ -299,6 +299,14 @@ func (h *treeTest) news(p *treePair) []treeEvent {
 func (h *treeTest) ending(p *treePair, i int) graph.Ending {
 	task := p.s.open[i].task
 	ending := drawTreeEnding(h.t, p.r, task)
+	if task.Permit != nil && p.s.permit(task.Run.Address) != nil && rapid.Bool().Draw(h.t, "gives back") {
+		switch {
+		case ending.Kind != graph.Interrupted:
+			ending.Released = task.Run.Token
+		case p.s.gate.held[p.s.gate.latest(task.Run.Address)] != 0: // it did, and was lost
+			p.s.gate.loses(task.Run.Address)
+		}
+	}
 	p.s.closed[task.Run.Address] = ending.Kind == graph.Returned
 	h.past = append(h.past, "  "+string(task.Run.Address)+" "+describe(ending))
 	return ending

@@ -31,6 +31,8 @@ type Result struct {
 	// Attempts is how many attempts of the activation were made in all; zero:
 	// the first of this scheduling succeeded.
 	Attempts int `json:"attempts,omitempty"`
+	// Released is as that of [Ending], which takes it over.
+	Released uint64 `json:"released,omitempty"`
 }
 
 // PauseRequest is what a pause shows and accepts.
@@ -62,6 +64,9 @@ type Ending struct {
 	Heartbeat json.RawMessage
 	// Interruption says what interrupted the attempt when Kind is Interrupted.
 	Interruption Interruption
+	// Released is the token of the permit that the attempt gave back itself; zero:
+	// none, or nobody knows.
+	Released uint64
 }
 
 // EndingKind is the kind of an Ending.
@@ -131,6 +136,17 @@ type Task struct {
 	Before int `json:"before,omitempty"`
 	// Heartbeat is what an earlier scheduling's action left for this one.
 	Heartbeat json.RawMessage `json:"heartbeat,omitempty"`
+	// Permit is the permit of the attempt, whose token is that of the facts, for the
+	// attempt to give it back where it ends. Nil: the run gives it back, or has none.
+	Permit *TaskPermit `json:"permit,omitempty"`
+}
+
+// TaskPermit names the permit of an attempt to whoever makes it.
+type TaskPermit struct {
+	Domain string `json:"domain"`
+	// ID is the request's. The machine knows its number alone: the driver fills it in.
+	ID     string `json:"id"`
+	Number uint64 `json:"-"`
 }
 
 // Limits are the sizes a run is bound to, in bytes of canonical JSON. A run

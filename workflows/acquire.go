@@ -128,7 +128,7 @@ func (r PermitRequest) patient(ctx workflow.Context, err error, began time.Time,
 // is gone tells nobody.
 func (b *inbox) ask(ctx workflow.Context, domain string, request admission.Request) (admission.Decision, error) {
 	b.waiting = append(b.waiting, waiting{id: request.ID, domain: domain})
-	look := firstLook
+	look := graph.FirstLook
 	for placed := false; ; {
 		d, err := b.submit(ctx, permits.Ask{Domain: domain, Request: request, Belief: b.confirmation()})
 		if err != nil && (!placed || ctx.Err() != nil || errorType(err) == graph.AdmissionUnclassified) {
@@ -140,7 +140,7 @@ func (b *inbox) ask(ctx workflow.Context, domain string, request admission.Reque
 				return d, err
 			}
 			placed = true
-			if look = min(2*look, mostLook); !told {
+			if look = min(2*look, graph.MostLook); !told {
 				continue
 			}
 		}
@@ -150,12 +150,6 @@ func (b *inbox) ask(ctx workflow.Context, domain string, request admission.Reque
 		return d, nil
 	}
 }
-
-// The waits before a queued request is put again: the first, and the longest.
-const (
-	firstLook = time.Minute
-	mostLook  = 10 * time.Minute
-)
 
 // await waits for what admission tells about a request; not told: for so long it told
 // nothing.

@@ -69,39 +69,8 @@ func (s *semaphore) check(ctx workflow.Context) {
 	})
 }
 
-// learn takes what was found out about owners. Nothing follows from what could not be
-// found out.
+// learn takes what was found out about owners.
 func (s *semaphore) learn(ctx workflow.Context, findings []permits.Finding) {
-	now := workflow.Now(ctx)
-	for _, f := range findings {
-		switch f.Life {
-		case permits.LifeClosed:
-			s.book.Gone(now, f.Owner)
-		case permits.LifeOpen:
-			s.book.Alive(now, f.Owner)
-			s.believe(ctx, f)
-		case permits.LifeUnknown:
-		}
-	}
+	s.post.add(permits.Learn(s.book, workflow.Now(ctx), findings)...)
 	s.decide(ctx)
-}
-
-// believe compares what an owner believes with the book: what it does not name any
-// more ends after a grace, and what it waits for although it was decided is told
-// again.
-func (s *semaphore) believe(ctx workflow.Context, f permits.Finding) {
-	if f.Belief == nil {
-		return
-	}
-	now := workflow.Now(ctx)
-	s.book.Confirm(now, admission.Confirmation{
-		Owner: f.Owner, Upto: f.Belief.Upto, IDs: slices.Concat(f.Belief.Held, f.Belief.Waited),
-	})
-	told := unreleased(s.book.Recall(now, f.Owner, f.Belief.Waited))
-	for _, d := range s.book.Recall(now, f.Owner, f.Belief.Held) {
-		if d.Final() && d.Answer != admission.AnswerReleased {
-			told = append(told, d)
-		}
-	}
-	s.post.add(told...)
 }

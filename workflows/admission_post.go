@@ -110,7 +110,7 @@ func (p *post) empty() bool { return len(p.waiting)+len(p.failed) == 0 && !p.bus
 // for a task that is lost is decided anew, and then perhaps for another.
 func (s *semaphore) deliver(ctx workflow.Context) {
 	for _, m := range s.post.due(workflow.Now(ctx)) {
-		s.post.add(s.renewed(ctx, m)...)
+		s.post.add(m.Today(s.book, workflow.Now(ctx))...)
 	}
 	if s.post.busy || len(s.post.waiting) == 0 {
 		return
@@ -155,25 +155,4 @@ func (s *semaphore) delivered(ctx workflow.Context, messages []permits.Message, 
 	if gone > 0 {
 		s.decide(ctx)
 	}
-}
-
-// renewed are the decisions of a message as they stand today: a permit may have a
-// later lease, or have ended.
-func (s *semaphore) renewed(ctx workflow.Context, m permits.Message) []admission.Decision {
-	ids := make([]string, len(m.Decisions))
-	for i, d := range m.Decisions {
-		ids[i] = d.ID
-	}
-	return unreleased(s.book.Recall(workflow.Now(ctx), m.Owner, ids))
-}
-
-// unreleased leaves out what the owner gave back itself.
-func unreleased(decisions []admission.Decision) []admission.Decision {
-	var rest []admission.Decision
-	for _, d := range decisions {
-		if d.Answer != admission.AnswerReleased {
-			rest = append(rest, d)
-		}
-	}
-	return rest
 }

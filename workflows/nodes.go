@@ -156,6 +156,9 @@ func taskSize(e graph.RunNode) int {
 // runNode schedules the activity of a node and queues how it ends.
 func (r *run) runNode(ctx workflow.Context, e graph.RunNode) {
 	address := e.Task.Run.Address
+	if p := e.Task.Permit; p != nil {
+		e.Task.Permit = &graph.TaskPermit{Domain: p.Domain, ID: r.requestID(address, p.Number)}
+	}
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, activityOptions(e)))
 	r.open[address] = cancel
 	r.budget.command(ctx, taskSize(e))
@@ -219,6 +222,9 @@ func activityOptions(e graph.RunNode) workflow.ActivityOptions {
 		return options // without our wrapper nobody beats
 	}
 	options.HeartbeatTimeout = activities.HeartbeatTimeout
+	if e.Task.Permit != nil { // it may be given back: no attempt follows without the run asking anew
+		options.RetryPolicy.NonRetryableErrorTypes = append(options.RetryPolicy.NonRetryableErrorTypes, startToCloseTimeout)
+	}
 	if limited {
 		// The wrapper ends an attempt on time. The server's own limit lies a
 		// heartbeat behind it, so that a lost worker is always seen as one.
@@ -248,8 +254,11 @@ func dispatch(e graph.RunNode) temporal.Priority {
 	return p
 }
 
-// heartbeatTimeout is a lost heartbeat as the server's retry policies call it.
-const heartbeatTimeout = "TemporalTimeout:Heartbeat"
+// The timeouts as the server's retry policies call them.
+const (
+	heartbeatTimeout    = "TemporalTimeout:Heartbeat"
+	startToCloseTimeout = "TemporalTimeout:StartToClose"
+)
 
 // retryPolicy lets the server drive a node's attempts. An interruption comes
 // back at once, for it is no attempt: the machine counts it and schedules the

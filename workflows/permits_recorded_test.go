@@ -45,6 +45,11 @@ func permitShapes() []permitShape {
 	waits := reports(func(r graph.Report) bool { return len(r.Waiting) == 1 && r.Waiting[0].Reason == waitsForWork })
 	return []permitShape{
 		{name: "permit_granted", graph: "admitted"},
+		{name: "permit_left_to_run", graph: "admitted", slow: true},
+		{name: "permit_interrupted", graph: "once", act: func(w *world, run client.WorkflowRun, _ func()) {
+			w.when(run, "the attempt", started)
+			w.cli(run, "activity", "reset", "--activity-id", "hold#1")
+		}},
 		{name: "permit_queued", graph: "admitted", taken: true, act: func(w *world, run client.WorkflowRun, free func()) {
 			w.when(run, "the wait", waits)
 			free()
@@ -61,6 +66,7 @@ type permitShape struct {
 	name  string
 	graph string
 	taken bool // the permit is held when the run asks
+	slow  bool // attempts leave their permits to the run, as with an admitter that takes a while
 	act   func(w *world, run client.WorkflowRun, free func())
 }
 
@@ -82,8 +88,12 @@ func TestPermitHistories(t *testing.T) {
 
 func recordPermit(t *testing.T, shape permitShape) {
 	t.Helper()
-	acts := newScript()
-	w := setup(t, parts{graphs: []string{admitted, refused}, register: acts.register})
+	acts, held := newScript(), hold(t, false)
+	made := parts{graphs: []string{admitted, refused, once}, register: func(r *activities.Registry) {
+		acts.register(r)
+		held.register(r)
+	}}
+	w := setup(t, made)
 	w.worker.Stop() // the book needs the client
 	book, err := permits.NewInProcess(permits.InProcessOptions{
 		Limits: map[string]admission.Limits{"": {Agents: keysOf(admission.KeyLimit{Key: "work", Limit: 1})}},
@@ -91,10 +101,13 @@ func recordPermit(t *testing.T, shape permitShape) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = book.Close(context.Background()) })
-	w.worker = w.start(parts{graphs: []string{admitted, refused}, register: acts.register, edit: func(o *activities.Options) {
-		o.Admitter = book
+	made.edit = func(o *activities.Options) {
+		if o.Admitter = book; shape.slow {
+			o.Admitter = struct{ permits.Admitter }{book}
+		}
 		o.Classifier = func(f permits.Facts) (permits.Class, error) { return permits.Class{Agent: f.Node}, nil }
-	}})
+	}
+	w.worker = w.start(made)
 	free := func() {}
 	if shape.taken {
 		hold := permits.Hold{ID: "other"}

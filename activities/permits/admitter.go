@@ -41,8 +41,10 @@ type Admitter interface {
 	Explain(ctx context.Context, domain, id string) (admission.Explanation, bool, error)
 }
 
-// Flusher is an [Admitter] that takes releases and cancels over before they are
-// heard. One that is none has heard them when it returns.
+// Flusher is an [Admitter] whose Release and Cancel return at once: it takes them over
+// before they are heard, or hears them in no time. Attempts of graphs give their permits
+// back to one by themselves, where they end. One that is none has heard them when it
+// returns, however long that takes; there the runs give back.
 type Flusher interface {
 	// Flush waits until everything that was said about a request so far is heard.
 	Flush(ctx context.Context, domain, id string) error

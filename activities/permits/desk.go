@@ -1,7 +1,6 @@
 package permits
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -93,21 +92,11 @@ func (d *desk) gone(o admission.Owner) {
 	d.follow(Decide(d.book, now))
 }
 
-// today are the decisions of a message as they stand now: a permit may have another
-// lease, or have ended.
-func (d *desk) today(m Message) (list []admission.Decision) {
+// today are the decisions of a message as they stand now.
+func (d *desk) today(m Message) []admission.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ids := make([]string, len(m.Decisions))
-	for i := range m.Decisions {
-		ids[i] = m.Decisions[i].ID
-	}
-	for _, decision := range d.book.Recall(time.Now(), m.Owner, ids) {
-		if decision.Answer != admission.AnswerReleased {
-			list = append(list, decision)
-		}
-	}
-	return list
+	return m.Today(d.book, time.Now())
 }
 
 // check finds out about the owners whose lease ran out.
@@ -136,34 +125,8 @@ func (d *desk) found(findings []Finding) {
 		return
 	}
 	now := time.Now()
-	for _, f := range findings {
-		switch f.Life {
-		case LifeClosed:
-			d.book.Gone(now, f.Owner)
-		case LifeOpen:
-			d.book.Alive(now, f.Owner)
-			d.believes(now, f)
-		case LifeUnknown: // asked again after another lease
-		}
-	}
+	d.post.add(Learn(d.book, now, findings)...)
 	d.follow(Decide(d.book, now))
-}
-
-// believes compares the book with what an owner believes. What it waits for, or
-// holds, although it has been decided otherwise was lost on the way, and is told
-// again.
-func (d *desk) believes(now time.Time, f Finding) {
-	if f.Belief == nil {
-		return
-	}
-	d.book.Confirm(now, admission.Confirmation{
-		Owner: f.Owner, Upto: f.Belief.Upto, IDs: slices.Concat(f.Belief.Held, f.Belief.Waited),
-	})
-	for _, told := range d.book.Recall(now, f.Owner, slices.Concat(f.Belief.Waited, f.Belief.Held)) {
-		if told.Final() && told.Answer != admission.AnswerReleased || slices.Contains(f.Belief.Waited, told.ID) {
-			d.post.add(told)
-		}
-	}
 }
 
 func (d *desk) explain(id string) (admission.Explanation, bool) {

@@ -47,9 +47,6 @@ func (q *Pending) hold(token uint64) Hold {
 	return Hold{Domain: q.process.domain, ID: q.request.ID, Token: token}
 }
 
-// ID is the id of the request, by which an operator can ask where it stands.
-func (q *Pending) ID() string { return q.request.ID }
-
 // Latest is the latest answer: while it waits, why and until when.
 func (q *Pending) Latest() admission.Decision {
 	q.mu.Lock()

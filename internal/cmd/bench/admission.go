@@ -34,7 +34,7 @@ func uncontended(batch, width int) contest {
 	return contest{
 		title: "one action under admission, to the same without", ours: graphOf(plenty),
 		theirs: side{label: "without", workflow: plenty, queue: queueFree}, batch: batch, width: width, want: "2", ratio: 0.85,
-		events: "exactly 2 more are wanted, and none of workflow tasks",
+		events: "exactly 1 more are wanted, and none of workflow tasks",
 	}
 }
 
