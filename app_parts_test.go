@@ -19,7 +19,7 @@ func TestAppWith(t *testing.T) {
 	app := tidemill.NewApp()
 	app.AddGraph("a.yaml", []byte("id: a\nentry: x\nnodes: [{id: x, run: x, next: end}]\n"))
 	other := app.With(map[string]tidemill.ActionFunc{
-		"x": func(context.Context, json.RawMessage) (tidemill.Result, error) { return tidemill.OK(), nil },
+		"x": func(ctx context.Context, _ json.RawMessage) (tidemill.Result, error) { return tidemill.OK(), ctx.Err() },
 	})
 	registry, catalogue, err := other.Parts()
 	require.NoError(t, err)
