@@ -115,8 +115,8 @@ func New(o Options) (*Activities, error) {
 		programs:   newCache[*graph.Program](keptPrograms),
 		evaluators: newCache[*graph.Evaluator](keptEvaluators),
 	}
-	a.actions[NameHTTP] = &action{name: NameHTTP, call: fetcher.act}
-	a.actions[NameFail] = &action{name: NameFail, call: fail}
+	a.builtIn(NameHTTP, fetcher.act)
+	a.builtIn(NameFail, fail)
 	return a, nil
 }
 
@@ -138,6 +138,13 @@ func (o *Options) admissionDomain() string {
 		return ""
 	}
 	return permits.DefaultDomain
+}
+
+// builtIn adds an action that every worker has, unless another was put in its place.
+func (a *Activities) builtIn(name string, call ActionFunc) {
+	if a.actions[name] == nil {
+		a.actions[name] = &action{name: name, call: call}
+	}
 }
 
 // builtin reports whether name is an action every worker has.

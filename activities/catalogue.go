@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tidemill/tidemill/graph"
 )
@@ -72,12 +71,9 @@ func (c *Catalogue) addFS(fsys fs.FS, shown func(string) string) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// graphFile reports whether a file is taken for a graph. Hidden files, as
-// editors leave them, are not.
-func graphFile(name string) bool {
-	base := path.Base(name)
-	return !strings.HasPrefix(base, ".") && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(base))
-}
+// graphFile reports whether a file is taken for a graph. Hidden files, as editors
+// leave them, are not, nor are the test cases of a graph.
+func graphFile(name string) bool { return graph.IsFile(path.Base(name)) }
 
 // AddFile compiles one document and adds it. The name stands in its diagnostics.
 func (c *Catalogue) AddFile(name string, data []byte) error {

@@ -23,9 +23,7 @@ type DecideInput struct {
 // Repeats: it has no effect; only the list that is recorded counts.
 // Final errors: none; what goes wrong in an expression is a decision.
 func (a *Activities) Decide(_ context.Context, in DecideInput) ([]graph.Decision, error) {
-	evaluator, err := a.evaluators.get(in.Fingerprint, func() (*graph.Evaluator, error) {
-		return graph.NewEvaluator(in.Document, a.options.Registry)
-	})
+	evaluator, err := a.Evaluator(in.Document, in.Fingerprint)
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,11 @@ func (a *Activities) execute(ctx context.Context, t *try) *graph.Ending {
 	done := make(chan returned, 1)
 	go t.call(inner, done)
 	w := &watch{done: done, cancel: cancel, timeout: node.Timeout.Std(), grace: node.CancelGrace.Std(), stopGrace: a.options.StopGrace}
-	if t.local != nil {
+	switch {
+	case t.outside:
+	case t.local != nil:
 		w.asked = t.local.cancel
-	} else {
+	default:
 		stopPulse := t.pulse.start(ctx, t.info.HeartbeatTimeout)
 		defer stopPulse()
 		w.stop, w.answers = activity.GetWorkerStopChannel(ctx), t.pulse.answers
@@ -86,7 +88,7 @@ func isCancel(err error) bool { return temporal.IsCanceledError(err) }
 // logPanic writes the stack of a panic, which a failure does not carry.
 func (t *try) logPanic(ctx context.Context, err error) {
 	p := new(panicError)
-	if !errors.As(err, &p) {
+	if !errors.As(err, &p) || t.outside {
 		return
 	}
 	activity.GetLogger(ctx).Error("An action panicked.", "Address", t.task.Run.Address, "Attempt", t.number,

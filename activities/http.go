@@ -36,8 +36,9 @@ const (
 
 // fetcher is the action http of one worker.
 type fetcher struct {
-	hosts  hosts
-	client *http.Client
+	hosts    hosts
+	anywhere bool // requests do not go to the network
+	client   *http.Client
 }
 
 // act is the action http: one request, whose result is {status, headers, body}
@@ -91,7 +92,7 @@ func (f *fetcher) read(args json.RawMessage) (httpArgs, *url.URL, error) {
 	if err != nil { // its message would quote the URL
 		return in, nil, invalidHTTP("url is not a URL")
 	}
-	return in, target, f.hosts.check(target)
+	return in, target, f.check(target)
 }
 
 func invalidHTTP(format string, args ...any) error {

@@ -24,6 +24,7 @@ type try struct {
 	number  int             // of the attempt, over all schedulings of the activation
 	limit   int             // bytes of the result
 	local   *local          // set in a local activity
+	outside bool            // there is no activity; see [Activities.Attempt]
 	args    json.RawMessage
 	result  *graph.Result
 }

@@ -167,54 +167,7 @@ func wrapped(t tester, task graph.Task, e graph.Ending) graph.Ending {
 }
 
 // describe is an ending in a transcript.
-func describe(e graph.Ending) string {
-	switch e.Kind {
-	case graph.Returned:
-		line := "returned"
-		if e.Result.Control != "" {
-			line = string(e.Result.Control)
-		}
-		if e.Result.Target != "" {
-			line += " " + e.Result.Target
-		}
-		if e.Result.Output != nil {
-			line += " " + string(e.Result.Output)
-		}
-		if e.Result.Delta != nil {
-			line += " delta " + string(e.Result.Delta.Raw())
-		}
-		return line
-	case graph.Interrupted:
-		return "interrupted: " + string(e.Interruption)
-	case graph.Failed, graph.TimedOut, graph.Cancelled:
-	}
-	if e.Failure == nil {
-		return string(e.Kind)
-	}
-	return string(e.Kind) + ": " + e.Failure.Type
-}
+func describe(e graph.Ending) string { return e.String() }
 
 // effectLine is an effect in a transcript.
-func effectLine(effect graph.Effect) string {
-	switch e := effect.(type) {
-	case graph.RunNode:
-		return fmt.Sprintf("run %s attempt %d of at most %d, input %s, state %s",
-			e.Task.Run.Address, e.Task.Run.Attempt, e.Task.Before+e.MaxAttempts, e.Task.Input, e.Task.State.Raw())
-	case graph.StartChild:
-		return fmt.Sprintf("child %s of %s, input %s", e.Start.Address, e.Graph, e.Input)
-	case graph.Forward:
-		return fmt.Sprintf("hand %s to %s: %s", e.Request, e.Address, e.Answer.Input)
-	case graph.Acquire:
-		return fmt.Sprintf("ask %d for %s (%s)", e.Number, e.Address, e.Overflow)
-	case graph.Release:
-		return fmt.Sprintf("give back %d of %s, token %d", e.Number, e.Address, e.Token)
-	case graph.CancelNode:
-		return fmt.Sprintf("cancel %s", e.Address)
-	case graph.SetTimer:
-		return fmt.Sprintf("timer %s at %s (%s)", e.Address, e.At.Sub(noon), e.Purpose)
-	case graph.StopTimer:
-		return fmt.Sprintf("stop timer %s", e.Address)
-	default:
-		return fmt.Sprintf("%T", effect)
-	}
-}
+func effectLine(effect graph.Effect) string { return graph.EffectLine(effect, noon) }

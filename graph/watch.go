@@ -14,9 +14,9 @@ const (
 )
 
 // Watch has f called at each [Moment], with the address it is about. What
-// [Machine.Checkpoint] gives then is the run as it stood just before. A run is never
-// watched while it is carried out: a replay is, to find a moment that the run has left
-// behind. Copies of the machine are not watched.
+// [Machine.Checkpoint] gives then is the run as it stood just before. A run in a worker is
+// never watched: a replay is, to find a moment that the run has left behind, and so are
+// the runs of tests. Copies of the machine are not watched.
 func (m *Machine) Watch(f func(Moment, Address)) { m.watcher = f }
 
 // entering calls who watches, before the activation has an address of its own.

@@ -77,7 +77,7 @@ func (p *program) command() *cobra.Command {
 	flags.StringVar(&p.connection.profile, "profile", "", "profile of temporal.toml (else TEMPORAL_PROFILE)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error(), "") })
 	root.AddCommand(
-		p.validateCommand(), p.describeCommand(), p.renderCommand(), p.schemaCommand(), p.runCommand(), p.statusCommand(),
+		p.validateCommand(), p.describeCommand(), p.renderCommand(), p.schemaCommand(), p.testCommand(), p.runCommand(), p.statusCommand(),
 		p.awaitCommand(), p.watchCommand(), p.listCommand(), p.resumeCommand(), p.cancelCommand(), p.checkpointCommand(),
 		p.redriveCommand(), p.admissionCommand(), p.doctorCommand(),
 	)

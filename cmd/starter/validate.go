@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +80,7 @@ func below(name string) []string {
 		switch {
 		case err != nil || path == name && !entry.IsDir():
 			return fs.SkipAll
-		case !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+		case !entry.IsDir() && graph.IsFile(entry.Name()):
 			files = append(files, path)
 		}
 		return nil

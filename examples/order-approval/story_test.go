@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/tidemill/tidemill/internal/devserver"
 	"github.com/tidemill/tidemill/internal/exampletest"
 	"github.com/tidemill/tidemill/internal/temporaltest"
+	"github.com/tidemill/tidemill/tidemilltest"
 )
 
 var temporal = temporaltest.NewShared(devserver.Options{})
@@ -163,4 +165,32 @@ func TestCancelReachesTheCheck(t *testing.T) {
 	report, err := f.Runs.Status(t.Context(), child)
 	require.NoError(t, err)
 	require.Equal(t, tidemill.StatusCancelled, report.Status)
+}
+
+// The test cases beside the graph are what the documentation teaches with: they must
+// hold, also with the example's own actions behind the fakes.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	tidemilltest.RunCases(t, "graphs/order-approval.test.yaml", nil)
+	tidemilltest.RunCases(t, "graphs/order-approval.test.yaml", orderapproval.NewApp)
+}
+
+// A test in Go, with the shop's own actions and no server.
+func TestLargeOrderInVirtualTime(t *testing.T) {
+	t.Parallel()
+	run := tidemilltest.Play(t, tidemilltest.Scenario{
+		App: orderapproval.NewApp(), Graph: orderapproval.GraphID, Input: map[string]string{"order": "2"},
+		Answers: []tidemilltest.Answer{{Pause: "check/ask", Input: map[string]bool{"approved": true}, After: 26 * time.Hour}},
+	})
+	run.Require(tidemilltest.Expect{
+		Output: outcome{"placed", "N1-2", "a person"}.with("2"),
+		Path:   []string{"load", "price", "check", "place"},
+		Took:   26 * time.Hour,
+	})
+	require.Equal(t, "run/place#1", run.CallsOf("place-order")[0].Key)
+}
+
+// with is the outcome as the run gives it, with the order's id.
+func (o outcome) with(order string) map[string]string {
+	return map[string]string{"order": order, "status": o.Status, "number": o.Number, "approved_by": o.ApprovedBy}
 }
