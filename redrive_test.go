@@ -33,14 +33,14 @@ func newMill() *mill {
 	return &mill{calls: map[string]map[string]int{}, moods: map[string]map[string]string{}}
 }
 
-// set makes an action of a run fail ("broken") or hang ("hangs"); "" mends it.
-func (m *mill) set(run, name, mood string) {
+// set makes the action z of a run fail ("broken") or hang ("hangs"); "" mends it.
+func (m *mill) set(run, mood string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.moods[run] == nil {
 		m.moods[run] = map[string]string{}
 	}
-	m.moods[run][name] = mood
+	m.moods[run]["z"] = mood
 }
 
 // called is how often each name was called since it was last asked.
@@ -165,7 +165,7 @@ func redrives() map[string]struct {
 // ended starts a run of the wheel, and has it end.
 func (e ending) ended(t *testing.T, w world, m *mill, id string) {
 	t.Helper()
-	m.set(id, "z", e.mood)
+	m.set(id, e.mood)
 	e.options.ID, e.options.Graph = id, "wheel"
 	_, err := w.runs.Start(t.Context(), e.options)
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestRedriveMatrix(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, e.status, report.Status, report.Error)
 				m.called(id)
-				m.set(id, "z", "")
+				m.set(id, "")
 				earlier := report.RunID
 
 				o := asked.options

@@ -33,8 +33,8 @@ func (p past) news() (events []*historypb.HistoryEvent, told bool) {
 		return nil, false
 	}
 	events = p.events
-	switch last := events[len(events)-1].GetEventType(); {
-	case last == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, last == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT:
+	last := events[len(events)-1].GetEventType()
+	if last == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED || last == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT {
 		events = events[:len(events)-1]
 	}
 	return append(slices.Clip(events), lastTask(events)...), true

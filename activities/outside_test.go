@@ -47,7 +47,9 @@ func TestAttemptOutside(t *testing.T) {
 	require.Equal(t, graph.ErrTypeActionException, attempt("", false).Failure.Type)
 	answer = func(context.Context) (any, error) { panic("oh") }
 	require.Contains(t, attempt("", false).Failure.Message, "oh")
-	answer = func(ctx context.Context) (any, error) { return string(make([]byte, activities.MaxLocalResult/6)), ctx.Err() }
+	answer = func(ctx context.Context) (any, error) {
+		return string(make([]byte, activities.MaxLocalResult/6)), ctx.Err()
+	}
 	require.Equal(t, graph.Returned, attempt("", false).Kind)
 	require.Equal(t, graph.ErrTypeOutputTooLarge, attempt("", true).Failure.Type)
 

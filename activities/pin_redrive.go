@@ -39,6 +39,7 @@ func (a *Activities) pinRedriven(in PinInput, options graph.RunOptions) (Pin, *g
 	}
 	pin := a.rules(options)
 	pin.Document, pin.Fingerprint, pin.Graphs = bound.document, bound.fingerprint, bound.graphs
+	how.Settled = true
 	pin.Redriving = &how
 	return pin, nil
 }

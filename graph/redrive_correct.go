@@ -19,7 +19,8 @@ func (r *redriver) correct() *Failure {
 		}
 		a.Checks = 0
 	}
-	if schema := p.Document.InputSchema; schema != nil && cp.Child == nil && (r.old == nil || string(r.old.InputSchema) != string(schema)) {
+	if schema := p.Document.InputSchema; !r.how.Settled && schema != nil && cp.Child == nil && (r.old == nil || string(r.old.InputSchema) != string(schema)) {
+		//workflowcheck:ignore a run is given what its pin has settled, and asks no schema
 		if failure := CheckSchema(schema, cp.State.Raw(), ErrTypeCheckpointDefinition); failure != nil {
 			failure.Message = "the state does not fit the corrected graph's input_schema: " + failure.Message + "; loosen the schema"
 			return failure

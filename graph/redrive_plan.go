@@ -17,6 +17,9 @@ type Redriving struct {
 	// Corrected says that another graph than the run's own is meant, so that another
 	// fingerprint is no mistake. What the run holds is then held against the graph.
 	Corrected bool `json:"corrected,omitempty"`
+	// Settled says that what the run holds fits the schemas of the graph. A run that
+	// was pinned does not ask them again: what its pin has let through stands.
+	Settled bool `json:"settled,omitempty"`
 	// Limit is how many bytes a run may carry; zero: [DefaultStateLimit].
 	Limit int `json:"limit,omitempty"`
 }
