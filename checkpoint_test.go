@@ -179,7 +179,7 @@ func TestRedriveReachesThroughContinueAsNew(t *testing.T) {
 		r.RegisterDynamicWorkflow(workflows.Graph, workflow.DynamicRegisterOptions{})
 		acts.Register(r)
 	})
-	m.set(w.queue, "z", "broken")
+	m.set(w.queue, "broken")
 	run, err := w.runs.Start(t.Context(), tidemill.StartOptions{Graph: "wheel", ID: w.queue})
 	require.NoError(t, err)
 	report, err := w.runs.Await(t.Context(), run.ID, tidemill.AwaitOptions{})
@@ -187,7 +187,7 @@ func TestRedriveReachesThroughContinueAsNew(t *testing.T) {
 	require.Equal(t, graph.StatusFailed, report.Status)
 	require.NotEqual(t, run.RunID, report.RunID, "it has continued as new")
 	m.called(run.ID)
-	m.set(w.queue, "z", "")
+	m.set(w.queue, "")
 	visits := 0 // of the last node: z#1 failed, and goes on under its own address
 	for _, asked := range [][2]string{{"z#1", "z"}, {"inner#1/c#1", "c z"}, {"right#1", "right b c z"}} {
 		from, calls := graph.Address(asked[0]), asked[1]
