@@ -237,7 +237,7 @@ func TestAMapThatIsTooLong(t *testing.T) {
 	list := strings.Trim(strings.Repeat("0,", graph.MaxItems+1), ",")
 	s := tell(t, mapOver(""), `{"list":[`+list+`]}`, nil).run()
 	require.Equal(t, graph.ErrTypeMapItemsInvalid, s.m.Outcome().Failure.Type)
-	require.Contains(t, s.m.Outcome().Failure.Message, "at most 3000")
+	require.Contains(t, s.m.Outcome().Failure.Message, "at most 10000")
 	require.Empty(t, s.tasks)
 }
 

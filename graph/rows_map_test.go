@@ -1,6 +1,10 @@
 package graph_test
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidemill/tidemill/graph"
+)
 
 // listed is a document of one map with further fields from 5:5 on.
 func listed(fields string) string {
@@ -21,7 +25,7 @@ func brokenMaps() []broken {
 		{listed("items: {a: 1}"), []string{"5:12 /nodes/0/items map_items_invalid"}},
 		{listed("items: state.list"), []string{"5:12 /nodes/0/items map_items_invalid"}},
 		{listed("items: null"), []string{"5:12 /nodes/0/items map_items_invalid"}},
-		{listed("items: [" + strings.Repeat("1,", 3000) + "1]"), []string{"5:12 /nodes/0/items map_items_invalid"}},
+		{listed("items: [" + strings.Repeat("1,", graph.MaxItems) + "1]"), []string{"5:12 /nodes/0/items map_items_invalid"}},
 		{listed("items: '${ stat }'"), []string{"5:16 /nodes/0/items unknown_name"}},
 		{listed("items: '${ item }'"), []string{"5:16 /nodes/0/items wrong_scope"}},
 		{listed("items: [{password: hunter2}]"), []string{"5:24 /nodes/0/items/0/password secret_literal"}},
