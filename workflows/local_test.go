@@ -205,9 +205,9 @@ func TestLocalBesideRemote(t *testing.T) {
 // A local action in a long loop keeps every workflow task within its bounds.
 func TestLocalLoop(t *testing.T) {
 	t.Parallel()
-	const turns = 10_000
+	const turns = 2_000
 	w := setup(t, parts{register: registerAdd, graphs: []string{localGraph("local_loop", "again",
-		"\n  - {id: again, type: loop, while: state.count < 10000, body: a, done: end, max_iterations: 20000}"+
+		"\n  - {id: again, type: loop, while: state.count < 2000, body: a, done: end, max_iterations: 20000}"+
 			strings.Replace(localNodes("a"), "next: end", "next: again", 1))}})
 	run := w.run("local_loop", json.RawMessage(`{"count":0}`))
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -11,12 +11,12 @@ const (
 	// longestRest bounds the rest after an answer; restShare is the part of the time
 	// that permits are held for, as a divisor, which it may take.
 	longestRest = 250 * time.Millisecond
-	restShare   = 3
+	restShare   = 2
 	// longestGather bounds how long a release that somebody waits for may wait for
 	// company; gatherShare is the part of the time that permits are held for which it may
 	// take, as a divisor.
-	longestGather = 25 * time.Millisecond
-	gatherShare   = 40
+	longestGather = 10 * time.Millisecond
+	gatherShare   = 100
 	// idleRelease is how long a release may wait for company while nobody waits for
 	// the room that it makes.
 	idleRelease = 250 * time.Millisecond
