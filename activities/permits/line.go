@@ -166,8 +166,8 @@ func (l *line) next(now time.Time) time.Time {
 
 // due is when the first of the calls that wait should go.
 func (l *line) due() (at time.Time) {
-	for _, c := range l.queue {
-		if due := l.pace.due(c); at.IsZero() || due.Before(at) {
+	for i, c := range l.queue {
+		if due := l.pace.due(c); i == 0 || due.Before(at) {
 			at = due
 		}
 	}
