@@ -110,4 +110,3 @@ func (w *world) recordRedrive(name string, run client.WorkflowRun, graphID, chil
 		w.record(w.child(again, child), name+"_below")
 	}
 }
-
