@@ -100,7 +100,7 @@ func TestStartKeepsNumbersExact(t *testing.T) {
 	}
 }
 
-// An id is for one open run; a closed one gives it back.
+// Row 94: an id is for one open run; a closed one gives it back.
 func TestStartTellsATakenID(t *testing.T) {
 	t.Parallel()
 	w := setup(t, newApp())

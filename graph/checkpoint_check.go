@@ -10,7 +10,8 @@ import (
 func (cp *Checkpoint) check(p *Plan) *Failure {
 	switch {
 	case cp.Version != CheckpointVersion:
-		return Failf(ErrTypeInvalidCheckpoint, "checkpoint version is %d; this code reads %d", cp.Version, CheckpointVersion)
+		return Failf(ErrTypeInvalidCheckpoint,
+			"checkpoint version is %d; this code reads %d: take it up with the release that wrote it", cp.Version, CheckpointVersion)
 	case cp.Graph != p.Document.ID:
 		return Failf(ErrTypeCheckpointWorkflow, "the checkpoint is of graph %q, not of %q", cp.Graph, p.Document.ID)
 	case cp.Fingerprint != p.Fingerprint:
@@ -18,18 +19,18 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 	case cp.Outcome != nil && cp.Outcome.Status == StatusCompleted:
 		return Failf(ErrTypeCheckpointComplete, "the run has completed, and nothing is left to do; to repeat a part of it, say from which address")
 	case cp.Steps < 0 || cp.StepsLeft < 0:
-		return Failf(ErrTypeInvalidCheckpoint, "negative steps")
+		return damaged("negative steps")
 	}
 	if err := cp.checkEnd(); err != nil {
-		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
+		return damaged("%v", err)
 	}
 	visits := map[string]int{}
 	for _, n := range cp.Nodes {
 		if p.Node(n.Node) == nil || n.Visits < 0 {
-			return Failf(ErrTypeInvalidCheckpoint, "node %q with %d visits", n.Node, n.Visits)
+			return damaged("node %q with %d visits", n.Node, n.Visits)
 		}
 		if _, twice := visits[n.Node]; twice {
-			return Failf(ErrTypeInvalidCheckpoint, "node %q is recorded twice", n.Node)
+			return damaged("node %q is recorded twice", n.Node)
 		}
 		visits[n.Node] = n.Visits
 	}
@@ -37,20 +38,26 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 	for i := range cp.Activations {
 		a := &cp.Activations[i]
 		if err := a.check(p, cp.Child, visits); err != nil {
-			return Failf(ErrTypeInvalidCheckpoint, "activation %d: %v", i, err)
+			return damaged("activation %d: %v", i, err)
 		}
 		if cp.Stopping == nil && (a.Phase == PhaseCancelled || a.Phase == PhaseCancelling && a.owner() == "") {
-			return Failf(ErrTypeInvalidCheckpoint, "node %q is %s, and the run goes on", a.Node, a.Phase)
+			return damaged("node %q is %s, and the run goes on", a.Node, a.Phase)
 		}
 		if seen[a.Address] && a.Address != "" {
-			return Failf(ErrTypeInvalidCheckpoint, "address %q is there twice", a.Address)
+			return damaged("address %q is there twice", a.Address)
 		}
 		seen[a.Address] = true
 	}
 	if err := errors.Join(cp.checkForks(p), cp.checkMaps(p), cp.checkPermits(p), cp.checkResume(p)); err != nil {
-		return Failf(ErrTypeInvalidCheckpoint, "%v", err)
+		return damaged("%v", err)
 	}
 	return nil
+}
+
+// damaged is a failure of a checkpoint that no machine has written, and says how to get
+// one that was.
+func damaged(format string, args ...any) *Failure {
+	return Failf(ErrTypeInvalidCheckpoint, "%s; the checkpoint is damaged: take it again from the run (starter checkpoint --deep) and do not edit it", fmt.Sprintf(format, args...))
 }
 
 // checkEnd makes sure that the run either goes on or has ended in a way that

@@ -336,7 +336,7 @@ func TestCheckpointsThatDoNotBelong(t *testing.T) {
 	require.Contains(t, failure.Message, "the later one")
 }
 
-// What a redrive will do is told before it does it.
+// E8: what a redrive will do is told before it does it.
 func TestRedrivePlans(t *testing.T) {
 	t.Parallel()
 	script := well()

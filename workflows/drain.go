@@ -127,10 +127,15 @@ func (r *run) explain(ctx workflow.Context) {
 		why = fmt.Sprintf("the next run would be given %d bytes, and at most %d are safe; "+
 			"answer or end what is open, or keep large values elsewhere and pass references", r.drain.size, maxHandedOn)
 	}
-	if events := r.events(ctx); events >= overlong {
-		why = fmt.Sprintf("it has %d events, and servers end a run at 51,200; %s", events, why)
+	r.drain.why = alarming(r.events(ctx), why)
+}
+
+// alarming is why a run waits, with how near to its end a very long history is.
+func alarming(events int, why string) string {
+	if events < overlong {
+		return why
 	}
-	r.drain.why = why
+	return fmt.Sprintf("it has %d events, and servers end a run at 51,200; %s", events, why)
 }
 
 // stillOpen says what has to end before a run can be continued.

@@ -10,7 +10,7 @@ import (
 )
 
 // The main stories, each workflow task of which replays the run from its
-// beginning: what the code keeps in memory between tasks must not steer a run.
+// beginning: what the code keeps in memory between tasks must not steer a run (C15).
 // The cache is the process's, so another process has to do without.
 func TestWithoutCache(t *testing.T) {
 	t.Parallel()

@@ -213,7 +213,7 @@ nodes: [{id: a, type: set, delta: {x: 1}, next: a}]
 	"version: 1\nid: forked_pauses\nentry: f\nnodes:" + forkOf("", gives("a", "1", "{}"), "b: type: pause", "c: run: act, args: {control: pause, delta: {k: 1}}") + plainJoin + "\n",
 }
 
-// Every shape of history ever recorded must replay with today's code: runs
+// C14: every shape of history ever recorded must replay with today's code: runs
 // wait for people for months, and meet the workers of another release. The name of
 // a subtest says which version's runs would be stuck.
 func TestRecordedHistories(t *testing.T) {

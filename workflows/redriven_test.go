@@ -167,7 +167,7 @@ func TestRedriveWaitsForTheEarlierChild(t *testing.T) {
 	require.Equal(t, []string{"sub#1/first#1"}, acts.called(child.GetID()), "it had committed")
 }
 
-// A redrive is refused by the worker, whatever a client has let through, and nothing of
+// Row 87: a redrive is refused by the worker, whatever a client has let through, and nothing of
 // it has run.
 func TestRedriveRefused(t *testing.T) {
 	t.Parallel()

@@ -274,7 +274,7 @@ entry: a
 nodes: [{id: a, type: pause, next: end}]
 `
 
-// Two who redrive the same run at once must not run it twice.
+// Row 95: two who redrive the same run at once must not run it twice.
 func TestTwoRedrivesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop("f")
