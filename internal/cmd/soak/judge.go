@@ -42,7 +42,8 @@ type verdict struct {
 // judge holds the evidence against what is promised: a node that was committed does not
 // run again. Before that, a remote one runs again only when its worker or the server was
 // lost meanwhile, or was silent for so long that it was taken for lost; and a local one
-// only within the workflow task that commits it.
+// only within the workflow task that commits it, or because the task before was lost with
+// its worker: those that make up for it need not end where it would have ended.
 func judge(e evidence) verdict {
 	var v verdict
 	runs, order := map[place][]entry{}, []place{}
@@ -92,7 +93,7 @@ func (v *verdict) judge(p place, runs []entry, e evidence) {
 		switch at, since := commits[0].at, commits[0].since; {
 		case run.Begun.After(at.Add(slack)):
 			v.fault(p, "ran again %v after it was committed", run.Begun.Sub(at).Round(time.Millisecond))
-		case run.Local && run.Begun.Before(since.Add(-slack)):
+		case run.Local && run.Begun.Before(since.Add(-slack)) && (i+1 == len(runs) || !e.lost(p, run, runs[i+1])):
 			v.fault(p, "ran in an earlier workflow task than the one that committed it")
 		case !run.Local && i > 0 && !e.lost(p, runs[i-1], run):
 			v.fault(p, "ran again after %v, and nothing was lost meanwhile", run.Begun.Sub(runs[i-1].Begun).Round(time.Millisecond))

@@ -64,6 +64,14 @@ func TestJudge(t *testing.T) {
 		{"locally again in another task", evidence{
 			entries: []entry{local(1, 1), local(5, 1)}, commits: map[place][]commit{here: {{since: at(3), at: at(6)}}},
 		}, "ran in an earlier workflow task"},
+		{"locally again in another task, for its worker was killed", evidence{
+			entries: []entry{local(1, 1), local(5, 2)}, commits: map[place][]commit{here: {{since: at(3), at: at(6)}}},
+			losses: []loss{{pid: 1, at: at(2), over: at(2)}},
+		}, ""},
+		{"locally in another task only", evidence{
+			entries: []entry{local(1, 1)}, commits: map[place][]commit{here: {{since: at(3), at: at(6)}}},
+			losses: []loss{{pid: 1, at: at(2), over: at(2)}},
+		}, "ran in an earlier workflow task"},
 		{"committed twice", evidence{entries: []entry{ran(1, 1)}, commits: ended(2, 3)}, "ended 2 times"},
 		{"never committed", evidence{entries: []entry{ran(1, 1)}}, "never ended"},
 		{"never begun", evidence{commits: ended(2)}, "never begun"},
