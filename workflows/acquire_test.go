@@ -15,6 +15,7 @@ import (
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/activities/permits"
 	"github.com/tidemill/tidemill/admission"
+	"github.com/tidemill/tidemill/internal/temporaltest"
 	"github.com/tidemill/tidemill/workflows"
 )
 
@@ -69,6 +70,7 @@ func silence(admission.Request) (admission.Decision, error) {
 func own(t *testing.T, admitter *scripted, code func(workflow.Context) error) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(temporaltest.Logger())
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.Interceptor()}})
 	made, err := activities.New(activities.Options{

@@ -15,7 +15,7 @@ type history struct{ all, tasks int }
 func (b *bench) events(ctx context.Context, c contest, s side) (history, error) {
 	b.started++
 	id := "bench-events-" + s.queue + "-" + s.workflow
-	if err := b.one(ctx, c, s, id); err != nil {
+	if _, err := b.one(ctx, c, s, id); err != nil {
 		return history{}, err
 	}
 	var h history
