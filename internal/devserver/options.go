@@ -45,6 +45,10 @@ func (o Options) args(port, uiPort int) []string {
 		"server", "start-dev", "--ip", "127.0.0.1", "--port", strconv.Itoa(port),
 		"--log-level", "error", "--namespace", DefaultNamespace,
 		"--dynamic-config-value", "frontend.enableServerVersionCheck=false",
+		// A queue is split into four partitions, for many workers. The few pollers of one
+		// worker cannot be at all of them, and what waits in another is late by two seconds.
+		"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1",
+		"--dynamic-config-value", "matching.numTaskqueueWritePartitions=1",
 	}
 	if o.UI {
 		args = append(args, "--ui-port", strconv.Itoa(uiPort))
