@@ -105,6 +105,47 @@ func TestItemsInAFailedBranchAreNotRepeated(t *testing.T) {
 	require.Equal(t, []string{"first/m#1~2/0/z#1", "first/m#1/1/z#1", "first/m#1/2/z#1"}, keysOf("z", next))
 }
 
+// 63: what repeats a map after an item of it was repeated alone has keys of its own: the
+// item has used those of an attempt that the map has not made.
+func TestAMapBeginsAnewAfterOneOfItsItems(t *testing.T) {
+	t.Parallel()
+	for _, fields := range []string{
+		", max_concurrency: 1",
+		`, max_concurrency: 1, item: {type: workflow, input: {}, workflow: {version: 1, id: inner, entry: act, nodes: [{id: act, run: act, next: end}]}}`,
+	} {
+		node := "act"
+		if !strings.Contains(fields, "inner") {
+			node = "m/item"
+		}
+		s := tell(t, mapOver(fields), three, plays{node: {outputs(`1`)}}).run()
+		once := s.taken(graph.Redriving{From: "m#1/0"}, plays{node: times(2, outputs(`2`))})
+		again := once.taken(graph.Redriving{From: "m#1"}, plays{node: times(3, outputs(`3`))})
+		require.Equal(t, graph.StatusCompleted, again.m.Status())
+		used := append(keysOf(node, s), keysOf(node, once)...)
+		require.Len(t, keysOf(node, again), 3)
+		for _, key := range keysOf(node, again) {
+			require.NotContains(t, used, key)
+		}
+	}
+}
+
+// 62: a redrive that begins inside of an item's child goes on in that child, also when its
+// map has committed since and repeats what it had not started then.
+func TestRedriveInsideAnItemThatHasCommitted(t *testing.T) {
+	t.Parallel()
+	doc := mapOver(`, max_concurrency: 1, item: {type: workflow, input: {}, workflow: {version: 1, id: inner, entry: x, nodes: [{id: x, run: act, next: z}, {id: z, run: act, next: end}]}}`)
+	s := tell(t, doc, three, plays{"x": times(3, outputs(`1`)), "z": times(3, outputs(`1`))})
+	moments := s.exports()
+	require.Equal(t, graph.StatusCompleted, s.m.Status())
+	next, _, failure := s.redriveFrom(rewound(t, moments, "m#1/0/z#1"), graph.Redriving{From: "m#1/0/z#1"},
+		plays{"x": times(3, outputs(`2`)), "z": times(3, outputs(`2`))})
+	require.Nil(t, failure)
+	next.run()
+	require.Equal(t, graph.StatusCompleted, next.m.Status())
+	require.Contains(t, keysOf("z", next), "first/m#1/0/z#2")
+	require.NotContains(t, text(t, keysOf("x", next)), "/0/x", "what the child had committed is not repeated")
+}
+
 // 84: a node that committed is not repeated when its route could not be decided.
 func TestARouteIsDecidedAgain(t *testing.T) {
 	t.Parallel()
