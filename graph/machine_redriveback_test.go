@@ -68,7 +68,13 @@ func TestRedriveFromAnyAddress(t *testing.T) {
 			well := tell(t, c.doc, c.input, nil)
 			events := well.steadily(10_000)
 			rapid.Check(t, func(rt *rapid.T) {
-				s := tell(rt, c.doc, c.input, nil)
+				change := func(s *story) {
+					s.restores = rapid.Bool().Draw(rt, "restores")
+					if rapid.Bool().Draw(rt, "admission") {
+						admitting()(s)
+					}
+				}
+				s := tell(rt, c.doc, c.input, nil, change)
 				done := map[string]bool{}
 				for range rapid.IntRange(1, 3).Draw(rt, "lives") {
 					moments := s.steadilyWatched(rapid.IntRange(1, events).Draw(rt, "events"))
@@ -83,7 +89,7 @@ func TestRedriveFromAnyAddress(t *testing.T) {
 					} else if s.m.Outcome() != nil && s.m.Outcome().Status == graph.StatusCompleted {
 						break
 					}
-					next, _, failure := s.redriveFrom(last, graph.Redriving{From: from, MaxSteps: 500}, nil)
+					next, _, failure := s.redriveFrom(last, graph.Redriving{From: from, MaxSteps: 500}, nil, change)
 					if failure != nil {
 						rt.Fatalf("from %s: %v", from, failure)
 					}
