@@ -106,3 +106,47 @@ func TestRedriveFromAnyAddress(t *testing.T) {
 		})
 	}
 }
+
+// Any graph, stopped anywhere, is taken up with any other one of its id, or that is refused
+// with a type: what is let through keeps every rule that a fresh run does.
+func TestAnyRunIsCorrected(t *testing.T) {
+	t.Parallel()
+	accepted := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		s := tell(rt, drawDocument(rt), `{"c":0}`, nil)
+		s.advance()
+		for range rapid.IntRange(0, 15).Draw(rt, "events") {
+			if s.m.Outcome() == nil {
+				s.drawEvent(rt)
+			}
+		}
+		if rapid.Bool().Draw(rt, "cancelled") {
+			s.cancel("enough")
+			for len(s.open) > 0 {
+				s.drawEvent(rt)
+			}
+		}
+		other, found := graph.Compile("story.yaml", []byte("version: 1\nid: story\n"+drawDocument(rt)), graph.CompileOptions{})
+		require.NotNil(rt, other, "%v", found)
+		next, _, failure := s.redrive(graph.Redriving{MaxSteps: 30, Corrected: true}, nil, func(s *story) { s.compiled = other })
+		if failure != nil {
+			require.Contains(rt, []string{"checkpoint_complete", "budget_exhausted", "checkpoint_definition_mismatch"}, failure.Type, failure.Message)
+			return
+		}
+		accepted++
+		s = next
+		s.advance()
+		for range rapid.IntRange(0, 10).Draw(rt, "more") {
+			if s.m.Outcome() == nil {
+				s.drawEvent(rt)
+			}
+		}
+		s.cancel("enough")
+		for len(s.open) > 0 {
+			s.drawEvent(rt)
+		}
+		require.NotNil(rt, s.m.Outcome())
+		s.closes(rt)
+	})
+	require.Positive(t, accepted)
+}
