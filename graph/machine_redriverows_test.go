@@ -146,6 +146,37 @@ func TestRedriveInsideAnItemThatHasCommitted(t *testing.T) {
 	require.NotContains(t, text(t, keysOf("x", next)), "/0/x", "what the child had committed is not repeated")
 }
 
+// What a child gave is taken when its parent was stopped before it heard of it. The child of
+// what failed, or has taken the result, is of no use.
+func TestACompletedChildIsTaken(t *testing.T) {
+	t.Parallel()
+	doc := `entry: c
+nodes:
+  - {id: c, type: workflow, input: {}, OUTPUT, next: b, workflow: {version: 1, id: inner, entry: x, nodes: [{id: x, run: act, next: end}]}}
+  - {id: b, run: act, next: end}
+`
+	completed := &graph.Outcome{Status: graph.StatusCompleted}
+	takes := func(s *story, child *graph.Outcome) bool {
+		cp := s.m.Checkpoint()
+		places := cp.Places()
+		require.Len(t, places, 1)
+		return places[0].Takes(child)
+	}
+	s := tell(t, strings.Replace(doc, "OUTPUT, ", "", 1), "", plays{"x": {outputs(`1`)}})
+	s.advance()
+	s.kids[0].story.run()
+	require.Equal(t, graph.StatusCompleted, s.kids[0].story.m.Status())
+	require.True(t, takes(s, completed))
+	next := s.taken(graph.Redriving{}, plays{"b": {outputs(`2`)}})
+	require.Equal(t, graph.StatusCompleted, next.m.Status())
+	require.Equal(t, map[string]int{"b": 1}, callsOf(next))
+
+	s = tell(t, strings.Replace(doc, "OUTPUT", `output: "${ result.nothing }"`, 1), "", plays{"x": {outputs(`1`)}}).run()
+	require.Equal(t, graph.StatusFailed, s.m.Status())
+	require.False(t, takes(s, completed))
+	require.True(t, takes(s, &graph.Outcome{Status: graph.StatusFailed}), "something is left to do in it")
+}
+
 // 84: a node that committed is not repeated when its route could not be decided.
 func TestARouteIsDecidedAgain(t *testing.T) {
 	t.Parallel()
