@@ -19,7 +19,7 @@ import (
 // CheckpointOptions say which moment of a run is wanted.
 type CheckpointOptions struct {
 	RunID string // an earlier run of the id. Zero means the latest.
-	// Deep adds the child runs that have not completed, so that a redrive of the
+	// Deep adds the child runs that have not given their results, so that a redrive of the
 	// export repeats nothing of them.
 	Deep bool
 	// Before is the address of an activation that the run may have left behind: the
@@ -178,8 +178,8 @@ func (x exporter) children(ctx context.Context, e *export, p past, at graph.Addr
 		if err != nil {
 			return err
 		}
-		if how := child.Checkpoint.Outcome; how != nil && how.Status == graph.StatusCompleted {
-			continue // nothing is left to do in it; it begins anew if it is wanted again
+		if !place.Takes(child.Checkpoint.Outcome) {
+			continue
 		}
 		e.Children = append(e.Children, graph.ExportedChild{Activation: place.Address, Export: child.Export})
 	}

@@ -3,7 +3,22 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"math"
 )
+
+// maxCount is more than any run counts of anything. What goes on counting from a larger
+// number would come to negative ones, which no address has.
+const maxCount = math.MaxInt32
+
+// miscounted reports whether one of the counters is out of range.
+func miscounted(counters ...int) bool {
+	for _, n := range counters {
+		if n < 0 || n > maxCount {
+			return true
+		}
+	}
+	return false
+}
 
 // check refuses a checkpoint that does not belong to the plan or that no
 // machine could have written.
@@ -20,13 +35,15 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		return Failf(ErrTypeCheckpointComplete, "the run has completed, and nothing is left to do; to repeat a part of it, say from which address")
 	case cp.Steps < 0 || cp.StepsLeft < 0:
 		return damaged("negative steps")
+	case miscounted(cp.Steps, cp.Requests) || cp.Acquisitions > maxCount:
+		return damaged("%d steps, %d requests and %d acquisitions", cp.Steps, cp.Requests, cp.Acquisitions)
 	}
 	if err := cp.checkEnd(); err != nil {
 		return damaged("%v", err)
 	}
 	visits := map[string]int{}
 	for _, n := range cp.Nodes {
-		if p.Node(n.Node) == nil || n.Visits < 0 {
+		if p.Node(n.Node) == nil || miscounted(n.Visits) {
 			return damaged("node %q with %d visits", n.Node, n.Visits)
 		}
 		if _, twice := visits[n.Node]; twice {
@@ -93,8 +110,8 @@ func (a *Activation) check(p *Plan, child *ChildState, visits map[string]int) er
 	if node == nil {
 		return fmt.Errorf("node %q is not in the graph", a.Node)
 	}
-	if a.Checks < 0 || a.Attempts < 0 || a.Interruptions < 0 || a.Missing < 0 || a.Earlier < 0 {
-		return fmt.Errorf("node %q has a negative counter", a.Node)
+	if miscounted(a.Checks, a.Attempts, a.Interruptions, a.Missing, a.Earlier) {
+		return fmt.Errorf("node %q has a counter that is negative or too large", a.Node)
 	}
 	// A node whose input was refused has failed, or leads to the end, without
 	// its step having been taken.

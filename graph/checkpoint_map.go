@@ -89,7 +89,7 @@ func (mp *Mapping) check() error {
 	default:
 		return fmt.Errorf("the verdict %q", mp.Verdict)
 	}
-	if mp.Base.Segments() == nil {
+	if mp.Base.Segments() == nil || miscounted(mp.attempt()) {
 		return fmt.Errorf("the base %q", mp.Base)
 	}
 	for i := range mp.Items {
@@ -103,8 +103,8 @@ func (mp *Mapping) check() error {
 		default:
 			return fmt.Errorf("item %d is %q", i, item.Status)
 		}
-		if item.Attempts < 0 || item.Earlier < 0 || item.Value == nil {
-			return fmt.Errorf("item %d has no value", i)
+		if miscounted(item.Attempts, item.Earlier) || item.Value == nil {
+			return fmt.Errorf("item %d has no value, or a counter that is negative or too large", i)
 		}
 		if item.Base != "" && item.Base.Segments() == nil {
 			return fmt.Errorf("item %d has the base %q", i, item.Base)

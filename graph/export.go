@@ -31,8 +31,8 @@ type Export struct {
 	// own are meant.
 	Document *Document   `json:"document,omitempty"`
 	Graphs   []*Document `json:"graphs,omitempty"`
-	// Children are the runs that activations of Checkpoint had started and that have
-	// not completed, in the order of Checkpoint.Activations.
+	// Children are the runs that activations of Checkpoint had started and whose results
+	// were not taken, in the order of Checkpoint.Activations.
 	Children []ExportedChild `json:"children,omitempty"`
 }
 

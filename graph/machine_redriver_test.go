@@ -189,12 +189,28 @@ func rewound(t tester, moments []graph.Export, from graph.Address) graph.Export 
 		if e.Checkpoint.Repeats(from) {
 			cp, failure := graph.Rewind(last.Checkpoint, e.Checkpoint)
 			require.Nil(t, failure)
-			last.Checkpoint, last.Children = cp, e.Children
+			last.Checkpoint, last.Children = cp, asTheyEnded(e.Children, last.Children)
 			return carriedOver(t, last)
 		}
 	}
 	require.Fail(t, "no moment before "+string(from))
 	return graph.Export{}
+}
+
+// asTheyEnded are the children of a moment as they stood last. One that has completed
+// since is not taken along.
+func asTheyEnded(then, last []graph.ExportedChild) []graph.ExportedChild {
+	var all []graph.ExportedChild
+	for _, c := range then {
+		i := slices.IndexFunc(last, func(l graph.ExportedChild) bool { return l.Activation == c.Activation })
+		if i >= 0 {
+			c = last[i]
+		}
+		if how := c.Checkpoint.Outcome; how == nil || how.Status != graph.StatusCompleted {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 func inside(a, above graph.Address) bool {

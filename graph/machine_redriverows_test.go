@@ -105,6 +105,78 @@ func TestItemsInAFailedBranchAreNotRepeated(t *testing.T) {
 	require.Equal(t, []string{"first/m#1~2/0/z#1", "first/m#1/1/z#1", "first/m#1/2/z#1"}, keysOf("z", next))
 }
 
+// 63: what repeats a map after an item of it was repeated alone has keys of its own: the
+// item has used those of an attempt that the map has not made.
+func TestAMapBeginsAnewAfterOneOfItsItems(t *testing.T) {
+	t.Parallel()
+	for _, fields := range []string{
+		", max_concurrency: 1",
+		`, max_concurrency: 1, item: {type: workflow, input: {}, workflow: {version: 1, id: inner, entry: act, nodes: [{id: act, run: act, next: end}]}}`,
+	} {
+		node := "act"
+		if !strings.Contains(fields, "inner") {
+			node = "m/item"
+		}
+		s := tell(t, mapOver(fields), three, plays{node: {outputs(`1`)}}).run()
+		once := s.taken(graph.Redriving{From: "m#1/0"}, plays{node: times(2, outputs(`2`))})
+		again := once.taken(graph.Redriving{From: "m#1"}, plays{node: times(3, outputs(`3`))})
+		require.Equal(t, graph.StatusCompleted, again.m.Status())
+		used := append(keysOf(node, s), keysOf(node, once)...)
+		require.Len(t, keysOf(node, again), 3)
+		for _, key := range keysOf(node, again) {
+			require.NotContains(t, used, key)
+		}
+	}
+}
+
+// 62: a redrive that begins inside of an item's child goes on in that child, also when its
+// map has committed since and repeats what it had not started then.
+func TestRedriveInsideAnItemThatHasCommitted(t *testing.T) {
+	t.Parallel()
+	doc := mapOver(`, max_concurrency: 1, item: {type: workflow, input: {}, workflow: {version: 1, id: inner, entry: x, nodes: [{id: x, run: act, next: z}, {id: z, run: act, next: end}]}}`)
+	s := tell(t, doc, three, plays{"x": times(3, outputs(`1`)), "z": times(3, outputs(`1`))})
+	moments := s.exports()
+	require.Equal(t, graph.StatusCompleted, s.m.Status())
+	next, _, failure := s.redriveFrom(rewound(t, moments, "m#1/0/z#1"), graph.Redriving{From: "m#1/0/z#1"},
+		plays{"x": times(3, outputs(`2`)), "z": times(3, outputs(`2`))})
+	require.Nil(t, failure)
+	next.run()
+	require.Equal(t, graph.StatusCompleted, next.m.Status())
+	require.Contains(t, keysOf("z", next), "first/m#1/0/z#2")
+	require.NotContains(t, text(t, keysOf("x", next)), "/0/x", "what the child had committed is not repeated")
+}
+
+// What a child gave is taken when its parent was stopped before it heard of it. The child of
+// what failed, or has taken the result, is of no use.
+func TestACompletedChildIsTaken(t *testing.T) {
+	t.Parallel()
+	doc := `entry: c
+nodes:
+  - {id: c, type: workflow, input: {}, OUTPUT, next: b, workflow: {version: 1, id: inner, entry: x, nodes: [{id: x, run: act, next: end}]}}
+  - {id: b, run: act, next: end}
+`
+	completed := &graph.Outcome{Status: graph.StatusCompleted}
+	takes := func(s *story, child *graph.Outcome) bool {
+		cp := s.m.Checkpoint()
+		places := cp.Places()
+		require.Len(t, places, 1)
+		return places[0].Takes(child)
+	}
+	s := tell(t, strings.Replace(doc, "OUTPUT, ", "", 1), "", plays{"x": {outputs(`1`)}})
+	s.advance()
+	s.kids[0].story.run()
+	require.Equal(t, graph.StatusCompleted, s.kids[0].story.m.Status())
+	require.True(t, takes(s, completed))
+	next := s.taken(graph.Redriving{}, plays{"b": {outputs(`2`)}})
+	require.Equal(t, graph.StatusCompleted, next.m.Status())
+	require.Equal(t, map[string]int{"b": 1}, callsOf(next))
+
+	s = tell(t, strings.Replace(doc, "OUTPUT", `output: "${ result.nothing }"`, 1), "", plays{"x": {outputs(`1`)}}).run()
+	require.Equal(t, graph.StatusFailed, s.m.Status())
+	require.False(t, takes(s, completed))
+	require.True(t, takes(s, &graph.Outcome{Status: graph.StatusFailed}), "something is left to do in it")
+}
+
 // 84: a node that committed is not repeated when its route could not be decided.
 func TestARouteIsDecidedAgain(t *testing.T) {
 	t.Parallel()

@@ -202,7 +202,7 @@ func (r *redriver) rerun(a *Activation, why string) {
 		Map: a.Map, Item: a.Item, Index: a.Index, Earlier: a.Earlier + a.attemptsBegun(node),
 	}
 	switch {
-	case a.Used && !r.hasChild(a), failed && r.answered(a):
+	case a.Used && !r.hasChild(a.Address), failed && r.answered(a):
 		r.renew(&next)
 	case a.Address == "": // its step is not taken yet
 	case a.Returned != nil && (node.Type == TypeWorkflow || node.Type == TypeMap):
@@ -266,8 +266,15 @@ func (r *redriver) freshBase(over *Activation) Address {
 	return base
 }
 
-// attempt is the attempt of the map whose items these are.
-func (mp *Mapping) attempt() int { return max(mp.Base.Leaf().Attempt, 1) }
+// attempt is the last attempt of the map that items have addresses of: those that were
+// repeated alone have one that the map did not make.
+func (mp *Mapping) attempt() int {
+	last := max(mp.Base.Leaf().Attempt, 1)
+	for i := range mp.Items {
+		last = max(last, mp.Items[i].Base.Leaf().Attempt)
+	}
+	return last
+}
 
 // attemptsBegun is how many attempts of a child or a map have been begun, so that
 // their addresses are taken.

@@ -31,10 +31,10 @@ func (r *redriver) childOf(address Address) *ExportedChild {
 	return nil
 }
 
-// hasChild reports whether the redrive begins inside of a child of an activation, which
-// keeps its address for that.
-func (r *redriver) hasChild(a *Activation) bool {
-	return r.how.From.within(a.Address) && r.childOf(a.Address) != nil
+// hasChild reports whether the redrive begins inside of the child of an address, which
+// is kept for that.
+func (r *redriver) hasChild(address Address) bool {
+	return r.how.From.within(address) && r.childOf(address) != nil
 }
 
 func (r *redriver) child(c *ExportedChild) *Failure {

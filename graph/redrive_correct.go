@@ -50,7 +50,7 @@ func (r *redriver) correctActivation(a *Activation) *Failure {
 	case node == nil:
 		return unfit("the run stands at %s, and the corrected graph has no node %q: keep the node, or begin further back with from", a.at(), id)
 	}
-	if was := r.typeBefore(a.Node); was != "" && was != node.Type || !node.canBe(a.Phase) {
+	if was := r.typeBefore(a.Node); was != "" && was != node.Type || !node.canBe(a.Phase) || a.Pause != nil && !node.canBe(PhasePaused) {
 		return unfit("the run stands at %s, and node %q is of another type now (%s): keep its type, or begin further back with from",
 			a.at(), id, node.Type)
 	}

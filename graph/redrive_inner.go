@@ -102,7 +102,7 @@ func (r *redriver) maps() *Failure {
 		a.Earlier = max(a.Earlier, mp.attempt()-1)
 		if a.Used {
 			for index := range mp.Items {
-				if mp.Items[index].Status == BranchUnstarted {
+				if mp.Items[index].Status == BranchUnstarted && !r.hasChild(mp.address(index)) {
 					mp.Items[index].Base = r.freshBase(a)
 				}
 			}

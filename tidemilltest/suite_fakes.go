@@ -40,6 +40,10 @@ type givenStep struct {
 // step reads how one call goes.
 func (r *reader) step(a at, kind string) Step {
 	var step Step
+	if a.node.Kind != source.Object {
+		r.fail(a, codeMap, "write what the call gives as {output: …}", "a step of a fake must be an object, and is %s", a.node.Kind)
+		return step
+	}
 	g := givenStep{has: map[string]bool{}, node: map[string]json.RawMessage{}}
 	noted := func(name string, read func(at)) field {
 		return field{name, func(a at) { g.has[name] = true; read(a) }}

@@ -29,7 +29,7 @@ func (p *program) checkpointCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.RunID, "run", "", "run id of an earlier run of the id (default the latest)")
-	f.BoolVar(&o.Deep, "deep", false, "with the child runs that have not completed")
+	f.BoolVar(&o.Deep, "deep", false, "with the child runs whose results the run has not taken")
 	f.StringVar(&before, "before", "", "address: as the run stood before it, such as ship#1")
 	return cmd
 }
