@@ -165,6 +165,9 @@ func (n *Node) canBe(phase Phase) bool {
 // checkPhase makes sure that what the phase needs is there.
 func (a *Activation) checkPhase() error {
 	missing := ""
+	if a.Asked && (a.Pause == nil || a.Pause.ID != a.Address || a.owner() != "") {
+		missing = "the pause that it asked for"
+	}
 	switch a.Phase {
 	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding,
 		PhaseForking, PhaseMapping, PhaseSettled:
