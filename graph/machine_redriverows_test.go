@@ -243,6 +243,34 @@ nodes:
 	require.JSONEq(t, `{"k":2}`, string(next.m.Report().State), "from the state before it")
 }
 
+// 88: one export can be taken up any number of times, each time by a run of its own.
+func TestRedrivesOfOneExport(t *testing.T) {
+	t.Parallel()
+	s := tell(t, pauseNode(""), "", nil).run().cancel("enough")
+	e := s.export()
+	for _, answer := range []string{`1`, `2`} {
+		next, _, failure := s.redriveFrom(e, graph.Redriving{}, nil)
+		require.Nil(t, failure)
+		require.Nil(t, next.answer(graph.Answer{PauseID: "p#1", Input: raw(answer)}))
+		require.Equal(t, answer, string(next.run().m.Outcome().Output))
+	}
+}
+
+// 100: an answer that was taken stays one when the run is taken up: nobody has to give it
+// again, and another is refused.
+func TestAnAnswerThatWasTakenStays(t *testing.T) {
+	t.Parallel()
+	s := tell(t, pauseNode(`delta: {said: "${ result }"}, `), "", nil).run()
+	require.Nil(t, s.m.Answer(s.now, graph.Answer{PauseID: "p#1", Input: raw(`1`)}))
+	s.m.Cancel(s.now, "enough") // before anything came of the answer
+	next, plan, failure := s.redrive(graph.Redriving{}, nil)
+	require.Nil(t, failure)
+	require.Empty(t, plan.Pauses)
+	require.Equal(t, graph.ErrTypePauseClosed, next.answer(graph.Answer{PauseID: "p#1", Input: raw(`2`)}).Type)
+	require.Equal(t, graph.StatusCompleted, next.run().m.Status())
+	require.JSONEq(t, `{"said":1}`, string(next.m.Report().State))
+}
+
 // A pause in an item and in a child is open again where it stood, and is answered at the
 // parent as before.
 func TestPausesBelowARedrive(t *testing.T) {
