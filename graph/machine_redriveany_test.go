@@ -177,6 +177,21 @@ func TestRedriveAfterAnyEvent(t *testing.T) {
 	}
 }
 
+// A map that has a run of its own comes to the same end, by the same calls, when both
+// runs are carried over as data before every event, as continue-as-new does.
+func TestALongMapIsCarriedBeforeEveryEvent(t *testing.T) {
+	t.Parallel()
+	const items = graph.MaxInlineItems + 10
+	doc, input := mapOver(", max_concurrency: 90"), `{"list":[`+strings.TrimSuffix(strings.Repeat("1,", items), ",")+`]}`
+	well, carried := tell(t, doc, input, nil), tell(t, doc, input, nil, func(s *story) { s.restores = true })
+	well.steadily(10_000)
+	carried.steadily(10_000)
+	require.Equal(t, graph.StatusCompleted, carried.m.Status())
+	require.Equal(t, string(well.m.Report().State), string(carried.m.Report().State))
+	require.Equal(t, keysOf("m/item", well), keysOf("m/item", carried))
+	require.Len(t, keysOf("m/item", carried), items)
+}
+
 // The same of a map that has a run of its own, stopped in the middle.
 func TestRedriveInTheMiddleOfALongMap(t *testing.T) {
 	t.Parallel()

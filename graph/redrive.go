@@ -86,7 +86,7 @@ func (r *redriver) check() *Failure {
 		return Failf(ErrTypeInvalidRunOptions, "the deadline lies in the past; give a length of time such as 2h, or none")
 	}
 	if _, err := ParseAddress(string(r.how.From)); r.how.From != "" && err != nil {
-		return Failf(ErrTypeInvalidRunOptions, "from is %q, which is no address; write one as status shows it, such as ship#1", r.how.From)
+		return Failf(ErrTypeInvalidRunOptions, "from is %q, which is no address; write one as status shows it, such as ship#1, and an item of a map by its number, such as each#1/17", r.how.From)
 	}
 	if cp.Version == CheckpointVersion && cp.Graph == p.Document.ID && cp.Fingerprint != p.Fingerprint {
 		if !r.how.Corrected {
