@@ -3,14 +3,17 @@ package tidemill_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/tidemill/tidemill"
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/temporaltest"
 	"github.com/tidemill/tidemill/workflows"
 )
 
@@ -76,4 +79,37 @@ nodes:
 	for _, r := range s.reports[:len(s.reports)-1] {
 		require.Nil(t, r.Error)
 	}
+}
+
+// mute is a workflow that continues as new once and answers no query, like a run whose
+// workers are gone.
+func mute(ctx workflow.Context, again bool) error {
+	if again {
+		if err := workflow.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+		return workflow.NewContinueAsNewError(ctx, mute, false)
+	}
+	workflow.GetSignalChannel(ctx, "go").Receive(ctx, nil)
+	return nil
+}
+
+// Also a report that the server gives alone says when the chain began, and not when its
+// last execution did.
+func TestStatusWithoutAnAnswerSaysWhenTheChainBegan(t *testing.T) {
+	t.Parallel()
+	w := idle(t)
+	w.server.Worker(t, w.client, w.queue, worker.Options{}, func(r worker.Registry) { r.RegisterWorkflow(mute) })
+	run, err := w.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: w.queue, TaskQueue: w.queue}, mute, true)
+	require.NoError(t, err)
+	first, err := w.client.DescribeWorkflow(t.Context(), w.queue, run.GetRunID())
+	require.NoError(t, err)
+	var report tidemill.Report
+	temporaltest.Wait(t, within, "the run to continue as new", func() bool {
+		report, err = w.runs.Status(t.Context(), w.queue)
+		require.NoError(t, err)
+		return report.RunID != run.GetRunID()
+	})
+	require.Contains(t, report.Note, "this is what the server knows")
+	require.WithinDuration(t, first.WorkflowStartTime, report.Started, 100*time.Millisecond)
 }

@@ -43,6 +43,7 @@ func (c *Client) statusOf(ctx context.Context, id, runID string) (Report, error)
 			note = "the run's workflow task fails: " + reason
 		}
 		report = described(d, note+"; this is what the server knows")
+		report.Started = c.began(ctx, d.GetWorkflowExecutionInfo())
 	}
 	info := d.GetWorkflowExecutionInfo()
 	if !open(info) && info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
@@ -69,6 +70,17 @@ func (c *Client) overruled(ctx context.Context, info *workflowpb.WorkflowExecuti
 	report.Finished = &at
 	report.Pauses, report.Waiting, report.Deadline = []graph.OpenPause{}, []graph.Waiting{}, nil
 	return e.fill(report), nil
+}
+
+// began is when the first execution of a run's chain started, as the run itself would
+// say; the one that is known when the namespace no longer keeps the first.
+func (c *Client) began(ctx context.Context, info *workflowpb.WorkflowExecutionInfo) time.Time {
+	if first := info.GetFirstRunId(); first != "" && first != info.GetExecution().GetRunId() {
+		if d, err := c.describe(ctx, info.GetExecution().GetWorkflowId(), first); err == nil {
+			return d.GetWorkflowExecutionInfo().GetStartTime().AsTime()
+		}
+	}
+	return info.GetStartTime().AsTime()
 }
 
 // ask puts the query "status" to a run.

@@ -227,7 +227,7 @@ func (m *Machine) accept(now time.Time, a *Activation, answer Answer) {
 	})
 	m.reply(answer.Request, nil)
 	m.mark(a, NodeActive)
-	a.Pause, a.Offered = nil, nil
+	a.closePause()
 	if m.plan.Node(a.Node).Type == TypePause {
 		a.Phase, a.Answer = PhaseDeciding, &answer
 		return

@@ -120,6 +120,9 @@ type Activation struct {
 	Branches []Branch `json:"branches,omitempty"`
 	Verdict  Verdict  `json:"verdict,omitempty"`
 	Pause    *Pause   `json:"pause,omitempty"`
+	// Asked is set once an action has committed what it gave with its pause. Its pause is
+	// then kept until an answer has committed: a redrive asks again, and does not run it.
+	Asked bool `json:"asked,omitempty"`
 	// Used is set by Rewind: the run has committed under this address since, so what
 	// runs here again is another visit.
 	Used    bool     `json:"used,omitempty"`

@@ -28,9 +28,9 @@ func (cp *Checkpoint) check(p *Plan) *Failure {
 		return Failf(ErrTypeInvalidCheckpoint,
 			"checkpoint version is %d; this code reads %d: take it up with the release that wrote it", cp.Version, CheckpointVersion)
 	case cp.Graph != p.Document.ID:
-		return Failf(ErrTypeCheckpointWorkflow, "the checkpoint is of graph %q, not of %q", cp.Graph, p.Document.ID)
+		return Failf(ErrTypeCheckpointWorkflow, "the checkpoint is of graph %q, not of %q: redrive it with its own graph, or a corrected one of the same id", cp.Graph, p.Document.ID)
 	case cp.Fingerprint != p.Fingerprint:
-		return Failf(ErrTypeCheckpointDefinition, "the checkpoint was taken under another version of graph %q", cp.Graph)
+		return Failf(ErrTypeCheckpointDefinition, "the checkpoint was taken under another version of graph %q: take it up with that version, or redrive it with this one as the spec", cp.Graph)
 	case cp.Outcome != nil && cp.Outcome.Status == StatusCompleted:
 		return Failf(ErrTypeCheckpointComplete, "the run has completed, and nothing is left to do; to repeat a part of it, say from which address")
 	case cp.Steps < 0 || cp.StepsLeft < 0:
@@ -182,6 +182,9 @@ func (n *Node) canBe(phase Phase) bool {
 // checkPhase makes sure that what the phase needs is there.
 func (a *Activation) checkPhase() error {
 	missing := ""
+	if a.Asked && (a.Pause == nil || a.Pause.ID != a.Address || a.owner() != "") {
+		missing = "the pause that it asked for"
+	}
 	switch a.Phase {
 	case PhaseReady, PhaseDeciding, PhaseAdmission, PhaseRunning, PhaseCancelling, PhaseCancelled, PhaseRouting, PhaseEnding,
 		PhaseForking, PhaseMapping, PhaseSettled:

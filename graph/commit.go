@@ -36,12 +36,14 @@ func (m *Machine) commit(now time.Time, a *Activation, r *Result) {
 	m.cp.State = state
 	m.mark(a, NodeCompleted)
 	a.Failure, a.Output, a.Target, a.Phase = nil, orNull(r.Output), r.Target, PhaseRouting
+	a.Pause, a.Asked = nil, false
 	switch r.Control {
 	case ControlOutput:
 		m.cp.Output = a.Output
 	case ControlStop:
 		m.cp.Output, a.Target = a.Output, End
 	case ControlPause:
+		a.Asked = true
 		m.openPause(now, a, r.Pause)
 	case ControlOK, ControlRoute:
 	}

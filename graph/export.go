@@ -74,7 +74,7 @@ func ParseExport(raw json.RawMessage) (Export, *Failure) {
 // something else. The failure's type is [ErrTypeInvalidCheckpoint].
 func (e *Export) Canonicalize() *Failure {
 	if e.Version != ExportVersion {
-		return Failf(ErrTypeInvalidCheckpoint, "the export's version is %d; this code reads %d", e.Version, ExportVersion)
+		return Failf(ErrTypeInvalidCheckpoint, "the export's version is %d; this code reads %d: take it up with the release that wrote it", e.Version, ExportVersion)
 	}
 	if err := recanonicalize(e.values()...); err != nil {
 		return Failf(ErrTypeInvalidCheckpoint, "not an exported run: %v", err)

@@ -92,23 +92,39 @@ func checkMutants(t *testing.T, compiled *graph.Compiled, seeds []string) {
 		map[string]any{"value": 1, "status": "unstarted"},
 		map[string]any{"base": "m#1", "items": []any{}},
 	}
-	accepted := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	checkMutated(t, seeds, pool, func(t tester, mutant string) bool {
+		cp, failure := graph.ParseCheckpoint(json.RawMessage(mutant))
+		if failure != nil {
+			require.Equal(t, "invalid_checkpoint", failure.Type)
+			return false
+		}
+		m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon})
+		if failure != nil {
+			return false
+		}
+		exercise(t, m, evaluator)
+		return true
+	})
+}
+
+// checkMutated tries seeds with one to three changes each, and makes sure that some are
+// let through, however few are drawn: those are the point.
+func checkMutated(t *testing.T, seeds []string, pool []any, try func(t tester, mutant string) bool) {
+	t.Helper()
+	mutants := rapid.Custom(func(rt *rapid.T) string {
 		var v any
 		require.NoError(rt, json.Unmarshal([]byte(rapid.SampledFrom(seeds).Draw(rt, "seed")), &v))
 		for range rapid.IntRange(1, 3).Draw(rt, "changes") {
 			v = mutate(rt, v, pool)
 		}
-		cp, failure := graph.ParseCheckpoint(json.RawMessage(text(rt, v)))
-		if failure != nil {
-			require.Equal(rt, "invalid_checkpoint", failure.Type)
-			return
-		}
-		m, failure := graph.Restore(compiled.Plan, cp, graph.Start{Now: noon})
-		if failure == nil {
-			accepted++
-			exercise(rt, m, evaluator)
-		}
+		return text(rt, v)
 	})
-	require.Positive(t, accepted, "changes that are let through are the point")
+	rapid.Check(t, func(rt *rapid.T) { try(rt, mutants.Draw(rt, "mutant")) })
+	accepted := 0
+	for example := range 100 { // the same ones in every run
+		if try(t, mutants.Example(example)) {
+			accepted++
+		}
+	}
+	require.Positive(t, accepted)
 }

@@ -238,7 +238,8 @@ func TestCancelReachesEveryDescendant(t *testing.T) {
 }
 
 // Every activation has one address in the whole lineage: a second visit and a
-// second attempt of a child begin names of their own, at every level.
+// second attempt of a child begin names of their own, at every level. So no child's
+// workflow id is in use when it starts (fault C22).
 func TestAddressesBelowAChildAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	doc := `entry: l

@@ -177,6 +177,7 @@ func TestRedriveOfACompletedRun(t *testing.T) {
 	s := tell(t, strings.Replace(longWay, "FIELDS", "", 1), "", well()).run()
 	_, _, failure := s.redrive(graph.Redriving{}, nil)
 	require.Equal(t, "checkpoint_complete", failure.Type)
+	require.Contains(t, failure.Message, "to repeat a part of it, say from which address")
 	require.Contains(t, failure.Message, "from")
 }
 

@@ -248,6 +248,101 @@ func TestPausesOfARedrive(t *testing.T) {
 	}
 }
 
+// B1, E2: an action that asked has committed what it gave with its pause. When no answer
+// could be taken its redrive asks again, under another id, and neither runs the action nor
+// applies its delta twice; and nothing but a checkpoint from before can repeat it.
+func TestAnActionThatAskedIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	doc := `entry: ask
+state_reducers: {k: sum}
+nodes:
+  - {id: ask, run: act, output_schema: {type: integer}, next: b}
+  - {id: b, run: act, next: end}
+`
+	asks := pauses(graph.PauseRequest{Reason: "approval", Summary: "how many?", Expires: graph.Duration(time.Hour)}, `{"k":1}`)
+	for _, row := range []struct {
+		name, failure string
+		end           func(s *story)
+		id            graph.Address // of the pause of the redrive
+	}{
+		{"answered", "node_output_schema_validation_failed", func(s *story) {
+			require.Nil(t, s.answer(graph.Answer{Input: raw(`"many"`)}))
+			s.run()
+		}, "ask#2"},
+		{"expired", "pause_expired", func(s *story) { s.sleep(time.Hour).run() }, "ask#2"},
+		{"cancelled", "cancelled", func(s *story) { s.cancel("enough") }, "ask#1"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := tell(t, doc, `{"k":1}`, plays{"ask": {asks}}).run()
+			asked := s.m.Pauses()[0]
+			row.end(s)
+			require.Equal(t, row.failure, s.m.Outcome().Failure.Type)
+			next, plan, failure := s.redrive(graph.Redriving{}, plays{"b": {oks()}})
+			require.Nil(t, failure)
+			require.Equal(t, []graph.Address{row.id}, plan.Pauses)
+			require.Empty(t, plan.Repeated)
+			next.run()
+			open := next.m.Pauses()[0]
+			require.Equal(t, row.id, open.ID)
+			require.Equal(t, asked.Summary, open.Summary)
+			require.Equal(t, row.id == asked.ID, asked.Digest == open.Digest, "what was shown under another id is not answered here")
+			require.Equal(t, next.now.Add(time.Hour), *open.Expires)
+			if row.id != asked.ID {
+				require.Equal(t, "pause_closed", next.answer(graph.Answer{PauseID: asked.ID, Input: raw(`3`)}).Type)
+			}
+			require.Nil(t, next.answer(graph.Answer{PauseID: row.id, Input: raw(`3`)}))
+			require.Equal(t, graph.StatusCompleted, next.run().m.Status())
+			require.Equal(t, map[string]int{"b": 1}, callsOf(next))
+			require.Equal(t, raw(`3`), next.tasks[0].Input)
+			require.JSONEq(t, `{"k":2}`, string(next.m.Report().State))
+
+			_, _, failure = s.redrive(graph.Redriving{From: "ask#1"}, nil)
+			require.Equal(t, "invalid_run_options", failure.Type)
+			require.Contains(t, failure.Message, "a checkpoint that was taken before")
+		})
+	}
+
+	s := tell(t, doc, `{"k":1}`, plays{"ask": {asks}})
+	moments := s.exports()
+	require.Nil(t, s.answer(graph.Answer{Input: raw(`"many"`)}))
+	s.run()
+	moments = append(moments, s.export())
+	next, _, failure := s.redriveFrom(rewound(t, moments, "ask#1"), graph.Redriving{From: "ask#1"}, plays{"ask": {outputs(`7`, `{"k":1}`)}, "b": {oks()}})
+	require.Nil(t, failure)
+	require.Equal(t, graph.StatusCompleted, next.run().m.Status())
+	require.Equal(t, []string{"first/ask#2"}, keysOf("ask", next))
+	require.JSONEq(t, `{"k":2}`, string(next.m.Report().State), "from the state before it")
+}
+
+// 88: one export can be taken up any number of times, each time by a run of its own.
+func TestRedrivesOfOneExport(t *testing.T) {
+	t.Parallel()
+	s := tell(t, pauseNode(""), "", nil).run().cancel("enough")
+	e := s.export()
+	for _, answer := range []string{`1`, `2`} {
+		next, _, failure := s.redriveFrom(e, graph.Redriving{}, nil)
+		require.Nil(t, failure)
+		require.Nil(t, next.answer(graph.Answer{PauseID: "p#1", Input: raw(answer)}))
+		require.Equal(t, answer, string(next.run().m.Outcome().Output))
+	}
+}
+
+// 100: an answer that was taken stays one when the run is taken up: nobody has to give it
+// again, and another is refused.
+func TestAnAnswerThatWasTakenStays(t *testing.T) {
+	t.Parallel()
+	s := tell(t, pauseNode(`delta: {said: "${ result }"}, `), "", nil).run()
+	require.Nil(t, s.m.Answer(s.now, graph.Answer{PauseID: "p#1", Input: raw(`1`)}))
+	s.m.Cancel(s.now, "enough") // before anything came of the answer
+	next, plan, failure := s.redrive(graph.Redriving{}, nil)
+	require.Nil(t, failure)
+	require.Empty(t, plan.Pauses)
+	require.Equal(t, graph.ErrTypePauseClosed, next.answer(graph.Answer{PauseID: "p#1", Input: raw(`2`)}).Type)
+	require.Equal(t, graph.StatusCompleted, next.run().m.Status())
+	require.JSONEq(t, `{"said":1}`, string(next.m.Report().State))
+}
+
 // A pause in an item and in a child is open again where it stood, and is answered at the
 // parent as before.
 func TestPausesBelowARedrive(t *testing.T) {

@@ -182,13 +182,21 @@ func cutText(text string, limit int) string {
 func (m *Machine) expire(now time.Time, a *Activation) {
 	m.recordAnswer(AnswerRecord{PauseID: a.Pause.ID, Closed: ClosedExpired, At: now})
 	node := m.plan.Node(a.Node)
-	a.Pause, a.Offered = nil, nil
+	a.closePause()
 	if node.Type == TypePause && node.OnExpire != "" {
 		m.mark(a, NodeCompleted)
 		m.follow(a, node.OnExpire, a.Input)
 		return
 	}
 	m.fail(a, Failf(ErrTypePauseExpired, "nobody answered the pause in time"))
+}
+
+// closePause drops what was asked, unless a redrive may have to ask it again.
+func (a *Activation) closePause() {
+	a.Offered = nil
+	if !a.Asked {
+		a.Pause = nil
+	}
 }
 
 // maxListed is how many open pauses a message lists. There may be hundreds, and a

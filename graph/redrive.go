@@ -86,7 +86,7 @@ func (r *redriver) check() *Failure {
 		return Failf(ErrTypeInvalidRunOptions, "the deadline lies in the past; give a length of time such as 2h, or none")
 	}
 	if _, err := ParseAddress(string(r.how.From)); r.how.From != "" && err != nil {
-		return Failf(ErrTypeInvalidRunOptions, "from is %q, which is no address; write one as status shows it, such as ship#1", r.how.From)
+		return Failf(ErrTypeInvalidRunOptions, "from is %q, which is no address; write one as status shows it, such as ship#1, and an item of a map by its number, such as each#1/17", r.how.From)
 	}
 	if cp.Version == CheckpointVersion && cp.Graph == p.Document.ID && cp.Fingerprint != p.Fingerprint {
 		if !r.how.Corrected {
@@ -151,12 +151,19 @@ func (r *redriver) activation(a *Activation) {
 		}
 		r.goOn(a, "it goes on where it stood")
 	case PhasePaused, PhaseAnswered, PhaseCancelled, PhaseCancelling:
-		if a.Pause != nil && !a.Used && !r.asksAnew(a) {
+		switch {
+		case a.Asked && a.Used:
+			r.askAgain(a)
+		case a.Pause != nil && !a.Used && !r.asksAnew(a):
 			r.reopen(a)
+		default:
+			r.rerun(a, "it was stopped")
+		}
+	case PhaseFailed:
+		if a.Asked {
+			r.askAgain(a)
 			return
 		}
-		r.rerun(a, "it was stopped")
-	case PhaseFailed:
 		r.rerun(a, "it failed: "+a.Failure.Type)
 	case PhaseRunning, PhaseAdmission, PhaseBackoff, PhaseInterrupted, PhaseWaiting:
 		r.rerun(a, "it was under way")
@@ -190,6 +197,19 @@ func (r *redriver) reopen(a *Activation) {
 	a.Phase, a.Pause, a.At, a.Offered, a.Failure = PhasePaused, &p, p.Expires, nil, nil
 	r.m.mark(a, NodePaused)
 	r.plan.Pauses = append(r.plan.Pauses, a.Address)
+}
+
+// askAgain opens the pause of an action again that was answered, or not in time, to no
+// avail. The action does not run again: what it gave with the pause has committed. The
+// id of a pause that has closed is used up, so this is the node's next visit.
+func (r *redriver) askAgain(a *Activation) {
+	p := *a.Pause
+	r.m.address(a)
+	p.ID = a.Address
+	p.Digest = p.digest()
+	a.Pause, a.Used = &p, false
+	r.charged++
+	r.reopen(a)
 }
 
 // rerun makes an activation enter its node again. It keeps its address, and so its

@@ -53,7 +53,7 @@ func (r *redriver) standsBefore(a *Activation, from Address) bool {
 
 // committed reports whether the activation has given its result to the run.
 func (a *Activation) committed() bool {
-	return a.Phase == PhaseRouting || a.Phase == PhaseEnding || a.Phase == PhaseSettled
+	return a.Asked || a.Phase == PhaseRouting || a.Phase == PhaseEnding || a.Phase == PhaseSettled
 }
 
 // wholly makes an activation run as if it had not begun: not from what a child or

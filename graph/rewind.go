@@ -45,14 +45,14 @@ func (cp *Checkpoint) visits(node string) int {
 func Rewind(last, before Checkpoint) (Checkpoint, *Failure) {
 	switch {
 	case last.Version != before.Version || last.Version != CheckpointVersion:
-		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "checkpoint versions are %d and %d; this code reads %d",
+		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "checkpoint versions are %d and %d; this code reads %d: take them up with the release that wrote them",
 			last.Version, before.Version, CheckpointVersion)
 	case last.Graph != before.Graph || last.Lineage != before.Lineage || last.prefix() != before.prefix():
-		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "the two checkpoints are not of one run")
+		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "the two checkpoints are not of one run: give two of the run that is redriven")
 	case last.Fingerprint != before.Fingerprint:
-		return Checkpoint{}, Failf(ErrTypeCheckpointDefinition, "the two checkpoints are of different versions of graph %q", last.Graph)
+		return Checkpoint{}, Failf(ErrTypeCheckpointDefinition, "the two checkpoints are of different versions of graph %q: give two of the execution that ended last", last.Graph)
 	case last.Acquisitions < before.Acquisitions || last.Steps < before.Steps:
-		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "the checkpoint to go back to is the later one")
+		return Checkpoint{}, Failf(ErrTypeInvalidCheckpoint, "the checkpoint to go back to is the later one: give them in the other order")
 	}
 	cp := before.clone()
 	cp.Steps, cp.StepsLeft, cp.Clock = last.Steps, last.StepsLeft, last.Clock

@@ -83,7 +83,8 @@ func (m *Machine) frames(loops []LoopFrame, target string) []LoopFrame {
 // fail settles an activation as failed; where that leads is decided next.
 func (m *Machine) fail(a *Activation, f *Failure) {
 	m.wake(a, true)
-	a.Phase, a.Failure, a.Result, a.Pause = PhaseFailed, m.locate(a, f), nil, nil
+	a.Phase, a.Failure, a.Result = PhaseFailed, m.locate(a, f), nil
+	a.closePause()
 	a.Args, a.Mapping, a.Child = nil, nil, nil
 	if node := m.plan.Node(a.Node); node.Type != TypeWorkflow && node.Type != TypeMap {
 		a.Returned = nil // what a child or the items gave stays, for a redrive

@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 }
 
 // world is one test's worker with its graphs and actions, on a task queue of
-// its own. Every history it makes is replayed when the test ends.
+// its own. Every history it makes is replayed when the test ends (fault C17).
 type world struct {
 	tb     testing.TB
 	server *temporaltest.Server
@@ -326,6 +326,10 @@ func (w *world) replay(id, runID string) {
 	}
 	historytest.Replay(w.tb, recording, registerReplay)
 	for _, event := range recording.History.GetEvents() {
+		if os.Getenv(noCacheVariable) != "" {
+			queue := event.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue()
+			require.NotEqual(w.tb, enumspb.TASK_QUEUE_KIND_STICKY, queue.GetKind(), "a task went to a worker that keeps the run")
+		}
 		if next := event.GetWorkflowExecutionContinuedAsNewEventAttributes(); next != nil {
 			w.replay(id, next.GetNewExecutionRunId())
 		}

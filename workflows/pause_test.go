@@ -44,7 +44,7 @@ func TestPauseExpires(t *testing.T) {
 	require.Equal(t, graph.Address("ask#1"), report.Error.Address)
 }
 
-// An answer in time takes the expiry back: no timer may stay open.
+// C20: an answer in time takes the expiry back: no timer may stay open.
 func TestPauseAnsweredBeforeItExpires(t *testing.T) {
 	t.Parallel()
 	w := setup(t, parts{graphs: []string{`

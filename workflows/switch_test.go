@@ -38,7 +38,7 @@ func registerFill(r *activities.Registry) {
 
 // A run goes on as it began, whichever worker it meets: limits, attributes and
 // the document come from its pin. Two workers that differ would otherwise leave
-// it stuck with a non-determinism error, or end it by other rules.
+// it stuck with a non-determinism error, or end it by other rules (fault C13).
 func TestConfigurationSwitched(t *testing.T) {
 	t.Parallel()
 	plain := parts{register: registerFill, edit: func(o *activities.Options) {

@@ -30,7 +30,7 @@ func (w *world) replayOften(run client.WorkflowRun, times int) {
 	}
 }
 
-// B13: answers that arrive together are taken in one order, whatever the order
+// B13, C9: answers that arrive together are taken in one order, whatever the order
 // in which they are held; a replay that took them in another would be stuck.
 func TestAnswersInOneTask(t *testing.T) {
 	t.Parallel()
