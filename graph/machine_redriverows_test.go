@@ -457,6 +457,7 @@ func TestRedrivesRefused(t *testing.T) {
 		{"negative budget", graph.Redriving{MaxSteps: -1}, "invalid_run_options", "at least 1"},
 		{"a deadline in the past", graph.Redriving{Deadline: -5}, "invalid_run_options", "past"},
 		{"no address", graph.Redriving{From: "x"}, "invalid_run_options", "such as ship#1"},
+		{"an item by its key", graph.Redriving{From: "each#1/acme"}, "invalid_run_options", "by its number, such as each#1/17"},
 		{"an unknown node", graph.Redriving{From: "zz#1"}, "invalid_run_options", `no node "zz"; it stands at c#1`},
 		{"a visit that never was", graph.Redriving{From: "b#7"}, "invalid_run_options", "has not been"},
 		{"left behind", graph.Redriving{From: "a#1"}, "invalid_run_options", "a#1 has committed"},
