@@ -20,7 +20,7 @@ func programme(s settings) []item {
 		return item{name, func(ctx context.Context, b *bench) error { return b.compare(ctx, c, s.pairs) }}
 	}
 	lives := func(l long) item {
-		return item{l.graph, func(ctx context.Context, b *bench) error { return b.live(ctx, l, max(s.pairs/3, 1)) }}
+		return item{l.graph, func(ctx context.Context, b *bench) error { return b.live(ctx, l, max(s.pairs/2, 1)) }}
 	}
 	return []item{
 		versus("line", linear(s.batch, s.width)),
