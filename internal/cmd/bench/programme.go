@@ -9,33 +9,40 @@ import (
 
 // item is one entry of the programme.
 type item struct {
-	name string
-	run  func(context.Context, *bench) error
+	name  string
+	quick bool // measured on a quick server, see dispatch
+	run   func(context.Context, *bench) error
 }
 
 // programme is everything that is measured, in order. Admission comes last: its
 // workers would poll beside the others.
 func programme(s settings) []item {
 	versus := func(name string, c contest) item {
-		return item{name, func(ctx context.Context, b *bench) error { return b.compare(ctx, c, s.pairs) }}
+		return item{name: name, run: func(ctx context.Context, b *bench) error { return b.compare(ctx, c, s.pairs) }}
 	}
 	lives := func(l long) item {
-		return item{l.graph, func(ctx context.Context, b *bench) error { return b.live(ctx, l, max(s.pairs/2, 1)) }}
+		return item{name: l.graph, run: func(ctx context.Context, b *bench) error { return b.live(ctx, l, max(s.pairs/2, 1)) }}
 	}
-	return []item{
+	all := []item{
 		versus("line", linear(s.batch, s.width)),
 		versus("local", local(s.batch, s.width)),
 		versus("fork", fork(max(s.batch/forkLength, 4), s.width)),
 		versus("map", mapping(max(s.batch/mapLength, 1), s.width)),
+	}
+	quick := []item{
 		lives(longLoop()), lives(longHeavy()), lives(longMap()),
 		versus("admission-uncontended", uncontended(s.batch, s.width)),
 		versus("admission-signals", signals(s.batch)),
 		versus("admission-signals-owner", signalsByHand(s.batch)),
 		versus("admission-lock", handovers(s.batch)),
 		versus("admission-lock-graph", handoversOfGraph(s.batch)),
-		{"admission-contended", func(ctx context.Context, b *bench) error { return b.contend(ctx, max(s.pairs/3, 1)) }},
-		{"admission-ceiling", func(ctx context.Context, b *bench) error { return b.ceiling(ctx) }},
+		{name: "admission-contended", run: func(ctx context.Context, b *bench) error { return b.contend(ctx, max(s.pairs/3, 1)) }},
+		{name: "admission-ceiling", run: func(ctx context.Context, b *bench) error { return b.ceiling(ctx) }},
 	}
+	for i := range quick {
+		quick[i].quick = true
+	}
+	return append(all, quick...)
 }
 
 // choose keeps the items whose names begin with one of the words.
