@@ -50,7 +50,7 @@ func run(ctx context.Context, arguments []string) error {
 	flags.DurationVar(&s.killEvery, "kill-every", 2*time.Second, "a worker is killed, and another one started, so often")
 	flags.IntVar(&s.kills, "kills", 0, "no more workers than so many are killed; 0: as many as it takes")
 	flags.BoolVar(&s.restart, "restart", true, "the server is killed and started again once, when half of the runs have ended")
-	flags.DurationVar(&s.work, "work", 100*time.Millisecond, "how long a piece of work takes")
+	flags.DurationVar(&s.work, "work", time.Second, "how long a piece of work takes")
 	flags.DurationVar(&s.within, "within", 20*time.Minute, "all runs must have ended by then")
 	flags.Uint64Var(&s.seed, "seed", uint64(os.Getpid()), "decides who is killed") //nolint:gosec // never negative
 	if err := flags.Parse(arguments); err != nil {

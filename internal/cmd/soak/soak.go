@@ -168,12 +168,23 @@ func (f *field) calm(ctx context.Context) ([]*trial, error) {
 }
 
 // fire starts the runs, of all graphs in turn, and loses workers, and the server once,
-// until all have ended.
+// from the first start until all have ended.
 func (f *field) fire(ctx context.Context) ([]*trial, error) {
 	for len(f.crew) < f.workers {
 		if err := f.enlist(); err != nil {
 			return nil, err
 		}
+	}
+	next := time.Now().Add(f.killEvery)
+	harm := func(ended int) error {
+		if f.restart && f.restarts == 0 && 2*ended >= f.settings.runs {
+			return f.reboot(ctx)
+		}
+		if time.Now().Before(next) || f.settings.kills > 0 && f.kills >= f.settings.kills {
+			return nil
+		}
+		next = time.Now().Add(f.killEvery)
+		return f.lose()
 	}
 	var trials []*trial
 	all := kinds()
@@ -184,18 +195,11 @@ func (f *field) fire(ctx context.Context) ([]*trial, error) {
 			return nil, err
 		}
 		trials = append(trials, t)
+		if err := harm(0); err != nil {
+			return nil, err
+		}
 	}
-	next := time.Now().Add(f.killEvery)
-	return trials, f.follow(ctx, trials, func(ended int) error {
-		if f.restart && f.restarts == 0 && 2*ended >= len(trials) {
-			return f.reboot(ctx)
-		}
-		if time.Now().Before(next) || f.settings.kills > 0 && f.kills >= f.settings.kills {
-			return nil
-		}
-		next = time.Now().Add(f.killEvery)
-		return f.lose()
-	})
+	return trials, f.follow(ctx, trials, harm)
 }
 
 // lose kills a worker and starts another one.
