@@ -23,8 +23,8 @@ type CheckpointOptions struct {
 	// export repeats nothing of them.
 	Deep bool
 	// Before is the address of an activation that the run may have left behind: the
-	// export is the run as it stood before it. Zero means that the run is wanted as it
-	// stands or ended.
+	// export is the run as it stood before it. An item of a map may be named by its key.
+	// Zero means that the run is wanted as it stands or ended.
 	Before graph.Address
 }
 
@@ -34,7 +34,11 @@ type CheckpointOptions struct {
 // continued as new is taken with all its chain.
 func (c *Client) Checkpoint(ctx context.Context, id string, o CheckpointOptions) (graph.Export, error) {
 	x := exporter{client: c, deep: o.Deep}
-	made, err := x.root(ctx, id, o.RunID, o.Before)
+	before, err := x.named(ctx, id, o.RunID, o.Before)
+	if err != nil {
+		return graph.Export{}, err
+	}
+	made, err := x.root(ctx, id, o.RunID, before)
 	return made.Export, err
 }
 
@@ -52,6 +56,35 @@ type export struct {
 	graph.Export
 
 	stood workflows.Stood
+	from  graph.Address // of a redrive, with the numbers of items
+}
+
+// named is an address in which items of maps may be named by their keys, with their
+// numbers instead. The keys are those of the run as it stood when an item could be
+// repeated, which stood gives.
+func named(id string, at graph.Address, stood func(item graph.Address) (export, error)) (graph.Address, error) {
+	for {
+		over, rest, keyed := graph.Keyed(string(at))
+		if !keyed {
+			return at, nil
+		}
+		e, err := stood(over.Join(graph.Segment{}))
+		if ErrorType(err) == graph.ErrTypeInvalidRunOptions {
+			return "", refused(id, graph.NoItem(over, rest))
+		}
+		if err != nil {
+			return "", err
+		}
+		var failure *graph.Failure
+		if at, failure = e.Item(over, rest); failure != nil {
+			return "", refused(id, failure)
+		}
+	}
+}
+
+// named is an address of a run that the server knows.
+func (x exporter) named(ctx context.Context, id, runID string, at graph.Address) (graph.Address, error) {
+	return named(id, at, func(item graph.Address) (export, error) { return x.root(ctx, id, runID, item) })
 }
 
 // root exports a run that no other graph started.

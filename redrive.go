@@ -19,8 +19,9 @@ import (
 type RedriveOptions struct {
 	RunID string // which run of the id. Zero means the latest.
 	// From is the address of what is repeated, with everything behind it, committed or
-	// not: an activation (ship#1), an item of a map (each#1/17), or one of these in a
-	// child (review#1/charge#1). Zero means that nothing committed is repeated.
+	// not: an activation (ship#1), an item of a map by its number or its key (each#1/17,
+	// each#1/acme), or one of these in a child (review#1/charge#1). Zero means that nothing
+	// committed is repeated.
 	From graph.Address
 	// Spec is a corrected graph to go on with. The worker must allow it, unless it is its
 	// own. Zero means the graph that the run was bound to.
@@ -150,7 +151,12 @@ func (c *Client) taken(ctx context.Context, id, latest string, o RedriveOptions)
 			o.RunID = latest
 		}
 		x := exporter{client: c, deep: true, patience: redriveWait}
-		e, err := x.root(ctx, id, o.RunID, o.From)
+		from, err := x.named(ctx, id, o.RunID, o.From)
+		if err != nil {
+			return export{}, err
+		}
+		e, err := x.root(ctx, id, o.RunID, from)
+		e.from = from
 		if err == nil && e.stood.Child != nil {
 			err = throughRoot(id, e.stood.Child.Root, e.stood.Child.Address, o.From)
 		}
@@ -171,7 +177,9 @@ func (c *Client) taken(ctx context.Context, id, latest string, o RedriveOptions)
 	}
 	e := export{Export: parsed}
 	e.stood.Checkpoint = parsed.Checkpoint
-	return e, nil
+	var err error
+	e.from, err = named(id, o.From, func(graph.Address) (export, error) { return e, nil })
+	return e, err
 }
 
 // catchUp makes an earlier run of a lineage go on counting where the latest has got to:
@@ -221,7 +229,7 @@ func (c *Client) planned(s *start, e export, o RedriveOptions) (*graph.RedrivePl
 		return nil, refused(s.id, graph.Failf(graph.ErrTypeInvalidDocument, "%v", err))
 	}
 	_, planned, failure := graph.Redrive(plan, e.Export, graph.Redriving{
-		From: o.From, Deadline: graph.Duration(o.Deadline), MaxSteps: o.MaxSteps, Now: e.Started,
+		From: e.from, Deadline: graph.Duration(o.Deadline), MaxSteps: o.MaxSteps, Now: e.Started,
 		Corrected: o.Spec != nil, Limit: max(e.stood.Pin.Limits.State, maxLimit),
 	})
 	switch {
@@ -272,7 +280,7 @@ func (s *start) carry(e export, o RedriveOptions) error {
 	checkpoint, err := json.Marshal(carried)
 	if err == nil {
 		s.options, err = value.Marshal(graph.RunOptions{
-			Checkpoint: checkpoint, From: o.From, Spec: specPayload(o.Spec),
+			Checkpoint: checkpoint, From: e.from, Spec: specPayload(o.Spec),
 			Deadline: graph.Duration(o.Deadline), MaxSteps: o.MaxSteps,
 			Lane: e.Options.Lane, Overflow: e.Options.Overflow, QueueTimeout: e.Options.QueueTimeout,
 		})

@@ -84,7 +84,7 @@ id: wheel
 entry: a
 nodes:
   - {id: a, run: work, args: {name: a}, next: each}
-  - {id: each, type: map, items: [1, 2, 3], item: {run: work, args: {name: "${ 'i' + string(item) }"}}, next: both}
+  - {id: each, type: map, items: [1, 2, 3], key: "${ 'no. ' + string(item) }", item: {run: work, args: {name: "${ 'i' + string(item) }"}}, next: both}
   - {id: both, type: fork, branches: [left, right], join: joined}
   - {id: left, run: work, args: {name: left}, next: joined}
   - {id: right, run: work, args: {name: right}, next: joined}
@@ -157,6 +157,7 @@ func redrives() map[string]struct {
 		"from in spec": {tidemill.RedriveOptions{Spec: spec, From: "inner#1/c#1"}, "c other"},
 		"child":        {tidemill.RedriveOptions{From: "inner#1/c#1"}, "c z"},
 		"item":         {tidemill.RedriveOptions{From: "each#1/1"}, "i2 left right b c z"},
+		"item by key":  {tidemill.RedriveOptions{From: "each#1/no. 2"}, "i2 left right b c z"},
 		"branch":       {tidemill.RedriveOptions{From: "right#1"}, "right b c z"},
 		"exported":     {calls: "z"},
 	}

@@ -199,22 +199,31 @@ func (a *Activation) closePause() {
 	}
 }
 
-// maxListed is how many open pauses a message lists. There may be hundreds, and a
-// run may have as many refusals to tell at once.
+// maxListed is how many names a message lists. There may be hundreds, and a run may
+// have as many refusals to tell at once.
 const maxListed = 10
+
+// listed writes the first names for a message.
+func listed[T ~string](all []T) string {
+	var names []string
+	for _, name := range all[:min(len(all), maxListed)] {
+		names = append(names, string(name))
+	}
+	line := strings.Join(names, ", ")
+	if more := len(all) - maxListed; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
+}
 
 // openIDs lists the open pauses for a message.
 func openIDs(open []OpenPause) string {
 	if len(open) == 0 {
 		return "no pause is open"
 	}
-	var ids []string
-	for i := range min(len(open), maxListed) {
-		ids = append(ids, string(open[i].ID))
+	ids := make([]Address, len(open))
+	for i := range open {
+		ids[i] = open[i].ID
 	}
-	more := ""
-	if len(open) > maxListed {
-		more = fmt.Sprintf(" and %d more", len(open)-maxListed)
-	}
-	return fmt.Sprintf("open: %s%s", strings.Join(ids, ", "), more)
+	return "open: " + listed(ids)
 }

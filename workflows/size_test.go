@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemill/tidemill/activities"
 	"github.com/tidemill/tidemill/graph"
+	"github.com/tidemill/tidemill/internal/temporaltest"
 	"github.com/tidemill/tidemill/workflows"
 )
 
@@ -162,4 +163,36 @@ nodes: [{id: a, run: fail, args: {type: no_luck, message: "no luck"}, next: end}
 	require.Equal(t, "no_luck", kind)
 	require.Equal(t, "null", string(report.State))
 	require.Greater(t, len(w.status(run).State), 300_000)
+}
+
+// A state that nearly fills what a server takes as one payload is decoded, asked for,
+// carried to the next run and replayed within the second that the SDK gives workflow
+// code before it takes it for stuck (fault C16).
+func TestStateOfAMegabyteAndAHalf(t *testing.T) {
+	t.Parallel()
+	w := setup(t, parts{graphs: []string{`
+version: 1
+id: big
+entry: again
+nodes:
+  - {id: again, type: loop, while: "size(state.pages) < 6", body: page, done: ask, max_iterations: 9}
+  - {id: page, run: fill, args: {bytes: 260000}, output: small, delta: {pages: ["${ result }"]}, next: again}
+  - {id: ask, type: pause, next: sum}
+  - {id: sum, type: set, output: "${ size(state.pages) }", next: end}
+state_reducers: {pages: append}
+`}, register: registerFill, edit: func(o *activities.Options) {
+		o.Limits.State, o.ContinueAt = 1984<<10, 20
+	}})
+	run := chainOf(w.run("big", json.RawMessage(`{"pages":[]}`)))
+	require.Greater(t, len(w.paused(run).State), 1_500_000)
+	w.signal(run, workflows.SignalResume, nil)
+	require.Equal(t, "6", w.output(run))
+	runs := w.runsOf(run)
+	require.Greater(t, len(runs), 1, "it continues as new")
+	for _, id := range runs {
+		for _, e := range temporaltest.History(t, w.client, run.GetID(), id).GetEvents() {
+			require.Nil(t, e.GetWorkflowTaskFailedEventAttributes(), "%v", e)
+			require.Nil(t, e.GetWorkflowTaskTimedOutEventAttributes(), "%v", e)
+		}
+	}
 }

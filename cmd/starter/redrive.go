@@ -40,7 +40,7 @@ func (p *program) redriveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.run, "run", "", "run id of an earlier run of the id (default the latest)")
-	f.StringVar(&flags.from, "from", "", "address to begin at: ship#1, an item each#1/17, in a child review#1/charge#1")
+	f.StringVar(&flags.from, "from", "", "address to begin at: ship#1, an item each#1/17 or each#1/KEY, in a child review#1/charge#1")
 	f.StringVar(&flags.spec, "spec", "", "file of a corrected graph to go on with")
 	f.StringVar(&flags.deadline, "deadline", "", "new budget of running time, such as 30m, 7d or none (default the graph's)")
 	f.IntVar(&flags.steps, "max-steps", 0, "new budget of steps (default what is left)")
@@ -57,7 +57,8 @@ func (p *program) redriveOptions(cmd *cobra.Command, flags redriveFlags) (tidemi
 		RunID: flags.run, From: graph.Address(flags.from), MaxSteps: flags.steps, TaskQueue: flags.queue, DryRun: flags.dry,
 	}
 	given := cmd.Flags().Changed
-	if _, err := graph.ParseAddress(flags.from); given("from") && err != nil {
+	_, _, keyed := graph.Keyed(flags.from)
+	if _, err := graph.ParseAddress(flags.from); given("from") && err != nil && !keyed {
 		return o, usage(fmt.Sprintf(
 			"%q is no address; write ship#1 for the first visit of ship, each#1/17 for an item of a map, review#1/charge#1 for a node of a child", flags.from), "--from")
 	}

@@ -215,7 +215,7 @@ func (w world) forget(t *testing.T, id string) {
 	})
 }
 
-// What cannot be meant must be said in words that tell what is meant, with nothing
+// E4: what cannot be meant must be said in words that tell what is meant, with nothing
 // started.
 func TestRedriveRefuses(t *testing.T) {
 	t.Parallel()
@@ -246,6 +246,7 @@ func TestRedriveRefuses(t *testing.T) {
 		{"fewer than no steps", []string{failed, "--max-steps", "-1"}, typeUsage, "give at least 1"},
 		{"no address", []string{failed, "--from", "f"}, typeUsage, "ship#1 for the first visit"},
 		{"an address of nothing", []string{failed, "--from", "g#1"}, graph.ErrTypeInvalidRunOptions, "a#1, b#1, c#1, d#1, e#1, f#1"},
+		{"a key where no map is", []string{failed, "--from", "c#1/acme"}, graph.ErrTypeInvalidRunOptions, "c#1 is no map whose items have keys"},
 		{"a missing file", []string{failed, "--export", noExport + ".none"}, typeUsage, "the export cannot be read"},
 		{"no export", []string{failed, "--export", noExport}, graph.ErrTypeInvalidCheckpoint, ""},
 		{"two sources", []string{failed, "--export", noExport, "--run", "x"}, typeUsage, "not from both"},
