@@ -24,12 +24,7 @@ func setupCoded(t *testing.T, app *tidemill.App, edit func(*tidemill.WorkerOptio
 	w := world{server: server, queue: server.TaskQueue(t)}
 	w.client = server.Client(t, func(o *client.Options) { o.DataConverter = coded })
 	w.runs = tidemill.NewClient(w.client, tidemill.ClientOptions{TaskQueue: w.queue, DataConverter: coded})
-	options := tidemill.WorkerOptions{TaskQueue: w.queue, StopGrace: -1}
-	edit(&options)
-	worker, err := tidemill.NewWorker(t.Context(), w.client, app, options)
-	require.NoError(t, err)
-	require.NoError(t, worker.Start())
-	t.Cleanup(worker.Stop)
+	w.serve(t, app, edit)
 	return w
 }
 

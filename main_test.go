@@ -59,6 +59,13 @@ type world struct {
 func setup(t *testing.T, app *tidemill.App, edits ...func(*tidemill.WorkerOptions)) world {
 	t.Helper()
 	w := idle(t)
+	w.serve(t, app, edits...)
+	return w
+}
+
+// serve starts a worker of the App on the world's queue.
+func (w world) serve(t *testing.T, app *tidemill.App, edits ...func(*tidemill.WorkerOptions)) {
+	t.Helper()
 	options := tidemill.WorkerOptions{TaskQueue: w.queue, StopGrace: -1}
 	for _, edit := range edits {
 		edit(&options)
@@ -67,7 +74,6 @@ func setup(t *testing.T, app *tidemill.App, edits ...func(*tidemill.WorkerOption
 	require.NoError(t, err)
 	require.NoError(t, worker.Start())
 	t.Cleanup(worker.Stop)
-	return w
 }
 
 // idle is a world without a worker.
