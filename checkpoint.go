@@ -33,11 +33,11 @@ type CheckpointOptions struct {
 // worker, and works for runs that are open, closed and terminated. A run that
 // continued as new is taken with all its chain.
 func (c *Client) Checkpoint(ctx context.Context, id string, o CheckpointOptions) (graph.Export, error) {
-	x := exporter{client: c, deep: o.Deep}
-	before, err := x.named(ctx, id, o.RunID, o.Before)
+	before, err := c.named(ctx, id, o.RunID, o.Before)
 	if err != nil {
 		return graph.Export{}, err
 	}
+	x := exporter{client: c, deep: o.Deep}
 	made, err := x.root(ctx, id, o.RunID, before)
 	return made.Export, err
 }
@@ -82,8 +82,10 @@ func named(id string, at graph.Address, stood func(item graph.Address) (export, 
 	}
 }
 
-// named is an address of a run that the server knows.
-func (x exporter) named(ctx context.Context, id, runID string, at graph.Address) (graph.Address, error) {
+// named is an address of a run that the server knows. Only the keys are wanted, so no
+// other children are read, and none is waited for.
+func (c *Client) named(ctx context.Context, id, runID string, at graph.Address) (graph.Address, error) {
+	x := exporter{client: c}
 	return named(id, at, func(item graph.Address) (export, error) { return x.root(ctx, id, runID, item) })
 }
 

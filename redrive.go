@@ -150,11 +150,11 @@ func (c *Client) taken(ctx context.Context, id, latest string, o RedriveOptions)
 		if o.RunID == "" {
 			o.RunID = latest
 		}
-		x := exporter{client: c, deep: true, patience: redriveWait}
-		from, err := x.named(ctx, id, o.RunID, o.From)
+		from, err := c.named(ctx, id, o.RunID, o.From)
 		if err != nil {
 			return export{}, err
 		}
+		x := exporter{client: c, deep: true, patience: redriveWait}
 		e, err := x.root(ctx, id, o.RunID, from)
 		e.from = from
 		if err == nil && e.stood.Child != nil {

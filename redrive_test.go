@@ -259,3 +259,40 @@ func export(t *testing.T, w world, id string) json.RawMessage {
 	})
 	return raw
 }
+
+// A map with a run of its own knows its items by their keys as well.
+func TestRedriveOfALongMapByKey(t *testing.T) {
+	t.Parallel()
+	m := newMill()
+	const items = graph.MaxInlineItems + 1
+	w := setupMill(t, m, `
+version: 1
+id: long
+entry: each
+nodes:
+  - {id: each, type: map, items: "${ state.list }", key: "${ 'no. ' + string(item) }", item: {run: work, mode: local, idempotent: true, timeout: 1s, args: {name: "${ 'i' + string(item) }"}}, next: z}
+  - {id: z, run: work, args: {name: z}, next: end}
+`)
+	id := w.queue
+	m.set(id, "broken")
+	list := make([]int, items)
+	for i := range list {
+		list[i] = i
+	}
+	input, err := json.Marshal(map[string]any{"list": list})
+	require.NoError(t, err)
+	_, err = w.runs.Start(t.Context(), tidemill.StartOptions{ID: id, Graph: "long", Input: json.RawMessage(input)})
+	require.NoError(t, err)
+	report, err := w.runs.Await(t.Context(), id, tidemill.AwaitOptions{})
+	require.NoError(t, err)
+	require.Equal(t, graph.StatusFailed, report.Status)
+	require.Len(t, m.called(id), items+1)
+	m.set(id, "")
+	redriven, err := w.runs.Redrive(t.Context(), id, tidemill.RedriveOptions{From: "each#1/no. 200"})
+	require.NoError(t, err)
+	require.Equal(t, graph.Address("each#1/200"), redriven.Plan.From)
+	report, err = w.runs.Await(t.Context(), id, tidemill.AwaitOptions{})
+	require.NoError(t, err)
+	require.Equal(t, graph.StatusCompleted, report.Status)
+	require.Equal(t, map[string]int{"i200": 1, "z": 1}, m.called(id))
+}
